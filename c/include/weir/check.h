@@ -16,7 +16,7 @@ typedef struct weir_check {
     const weir_limit *limit;
     const void *key; // any bytes. An empty key is refused: it is nearly always a missing field
     size_t key_size;
-    int64_t cost;   // 0 to 2^40. Nought always passes and takes nothing
+    int64_t cost;   // 0 to 2^43. Nought always passes and takes nothing
     const void *id; // concurrency: who holds the place, any bytes. Stands in place of the cost
     size_t id_size;
     uint64_t reserved[2];

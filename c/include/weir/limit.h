@@ -22,7 +22,8 @@ extern "C" {
 #define WEIR_NONE INT64_C(-1)
 
 // The largest value of each parameter. Inside these every answer is exact.
-#define WEIR_COUNT_MAX    (INT64_C(1) << 40) // rate, burst, queue, limit, cost
+#define WEIR_COUNT_MAX    (INT64_C(1) << 40) // rate, queue, limit
+#define WEIR_COST_MAX     (INT64_C(1) << 43) // cost, burst
 #define WEIR_DURATION_MAX (INT64_C(1) << 45) // period, window, offset, gap, ttl: over a year
 #define WEIR_FILL_MAX     (INT64_C(1) << 50) // the time in which a bucket fills, in microseconds
 #define WEIR_NOW_MAX      (INT64_C(1) << 52) // now
@@ -89,10 +90,13 @@ typedef struct weir_limit {
     int64_t rate;
     int64_t period;
 
-    int64_t span_us; // window, gap, ttl, or the time a bucket takes to fill, rounded up
+    int64_t span_us;   // window, gap, ttl, or the time a bucket takes to fill, rounded up
+    int64_t window_us; // window, gap, ttl, or a bucket's period, as given
     int64_t offset_us;
     int64_t slots;
     int64_t slot_us;
+    double share;         // of the limit that a cost of 1 uses
+    uint32_t span_packed; // how long a state matters, as a cell of a memory store keeps it
 
     char name[WEIR_NAME_MAX + 1];
     uint64_t reserved[4];

@@ -21,7 +21,7 @@ extern "C" {
     X(IO, -5, "a file could not be read or written")                                               \
     X(POLICY, -6, "the policy is wrong, or returned what is not a decision")                       \
     X(POLICY_BUDGET, -7, "the policy ran too long or grew too large")                              \
-    X(ABI, -8, "the library is not the one that this program was built for")
+    X(WRONG_ABI, -8, "the library is not the one that this program was built for")
 
 typedef enum weir_status {
 #define WEIR_STATUS_CODE(name, code, meaning) WEIR_##name = code,

@@ -74,6 +74,10 @@ WEIR_API weir_status weir_store_renew(weir_store *store, const weir_check *check
 WEIR_API weir_status weir_store_release(weir_store *store, const weir_check *check, int64_t now_us,
                                         weir_decision *out, weir_error *error);
 
+// The clock that a verb reads when now_us is 0, in Unix time. A store whose clock is elsewhere
+// answers with this host's.
+WEIR_API int64_t weir_store_now_us(weir_store *store);
+
 // Closes any store. No thread may be in a call.
 WEIR_API void weir_store_close(weir_store *store);
 

@@ -1,0 +1,262 @@
+// One key during a call: from its cell to a state and back, with the side memory that it needs.
+
+#include "store/memory/memory.h"
+
+#include <string.h>
+
+#include "error.h"
+
+// How many groups one call searches for side memory before it answers WEIR_FULL: a bound on what a
+// flood can cost.
+#define SWEEP_GROUPS 8
+
+static size_t least_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+weir_effect weir_memory_step(const weir_limit *limit, weir_state *state, int64_t now_us,
+                             weir_verb verb, int64_t cost, weir_decision *out)
+{
+    switch (limit->algorithm) {
+    case WEIR_TOKEN_BUCKET:
+        return weir_token_bucket(state, limit, now_us, verb, cost, out);
+    case WEIR_LEAKY_BUCKET:
+        return weir_leaky_bucket(state, limit, now_us, verb, cost, out);
+    case WEIR_FIXED_WINDOW:
+        return weir_fixed_window(state, limit, now_us, verb, cost, out);
+    case WEIR_SLIDING_LOG:
+        return weir_sliding_log(state, limit, now_us, verb, cost, out);
+    case WEIR_SLIDING_COUNTER:
+        return weir_sliding_counter(state, limit, now_us, verb, cost, out);
+    case WEIR_MIN_GAP:
+        return weir_min_gap(state, limit, now_us, verb, cost, out);
+    case WEIR_CONCURRENCY:
+        return weir_concurrency(state, limit, now_us, verb, cost, out);
+    }
+    __builtin_unreachable();
+}
+
+void weir_entry_load(const memory_store *m, weir_entry *entry)
+{
+    const weir_cell *cell = weir_table_find(&entry->place);
+    entry->present = cell != NULL;
+    entry->block = 0;
+    entry->state = (weir_state){.instant_us = WEIR_LONG_AGO};
+    if (cell == NULL) {
+        return;
+    }
+    entry->state.instant_us = cell->instant_us;
+    entry->state.first = cell->first;
+    if (!weir_kind_has_side(cell->kind)) {
+        entry->state.second = cell->second;
+        return;
+    }
+    entry->block = cell->second;
+    if (entry->block == 0) {
+        return;
+    }
+    entry->state.side = weir_side_at(&m->side, entry->block);
+    entry->state.side_bytes = weir_side_bytes(entry->block);
+    if (entry->limit->algorithm == WEIR_SLIDING_COUNTER &&
+        entry->limit->slots == 1) { // a counter that had slots before, and has none now
+        weir_sliding_counter_from_side(&entry->state);
+    }
+}
+
+static void free_block(memory_store *m, weir_side_block block)
+{
+    if (block == 0) {
+        return;
+    }
+    pthread_mutex_lock(&m->side_lock);
+    weir_side_free(&m->side, block);
+    pthread_mutex_unlock(&m->side_lock);
+}
+
+static void forget_cell(void *context, const weir_cell *cell)
+{
+    if (weir_kind_has_side(cell->kind)) {
+        free_block(context, cell->second);
+    }
+}
+
+static weir_side_block try_alloc(memory_store *m, size_t bytes)
+{
+    pthread_mutex_lock(&m->side_lock);
+    const weir_side_block block = weir_side_alloc(&m->side, bytes);
+    pthread_mutex_unlock(&m->side_lock);
+    return block;
+}
+
+static void empty(memory_store *m, weir_group *group, uint64_t *tag, const weir_cell *cell)
+{
+    forget_cell(m, cell);
+    *tag = 0;
+    group->keys--;
+}
+
+// What one group can give: whatever has expired; and when that is not enough, of the live keys with
+// a block that is large enough the one that has used the least of its limit.
+static weir_side_block sweep_group(memory_store *m, uint32_t index, int64_t now_us, size_t bytes)
+{
+    weir_group *group = &m->table.groups[index];
+    weir_set *sets = m->table.sets + (size_t)index * WEIR_GROUP_SETS;
+    weir_cell *least = NULL;
+    uint64_t *least_tag = NULL;
+    for (unsigned s = 0; s < WEIR_GROUP_SETS; s++) {
+        for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
+            weir_cell *cell = &sets[s].cells[i];
+            if (sets[s].tags[i] == 0 || !weir_kind_has_side(cell->kind) || cell->second == 0) {
+                continue;
+            }
+            if (weir_cell_expires_us(cell) <= now_us) {
+                empty(m, group, &sets[s].tags[i], cell);
+            } else if (weir_side_bytes(cell->second) >= bytes &&
+                       (least == NULL || cell->used < least->used)) {
+                least = cell;
+                least_tag = &sets[s].tags[i];
+            }
+        }
+    }
+    weir_side_block block = try_alloc(m, bytes);
+    if (block == 0 && least != NULL) {
+        empty(m, group, least_tag, least);
+        group->evicted++;
+        block = try_alloc(m, bytes);
+    }
+    return block;
+}
+
+// Side memory, at the cost of others if need be. The caller holds groups, so another is entered
+// only when it is free at once: waiting for it could be for ever.
+static weir_side_block side_alloc(memory_store *m, int64_t now_us, size_t bytes)
+{
+    weir_side_block block = try_alloc(m, bytes);
+    const uint32_t groups = m->table.group_count;
+    for (uint32_t i = 0; block == 0 && i < SWEEP_GROUPS && i < groups; i++) {
+        const uint32_t index = __atomic_fetch_add(&m->sweep, 1, __ATOMIC_RELAXED) % groups;
+        weir_group *group = &m->table.groups[index];
+        if (pthread_mutex_trylock(&group->lock) != 0) {
+            continue;
+        }
+        block = sweep_group(m, index, now_us, bytes);
+        weir_group_unlock(group);
+    }
+    return block;
+}
+
+static size_t room_for(weir_entry *entry, int64_t now_us)
+{
+    switch (entry->limit->algorithm) {
+    case WEIR_SLIDING_LOG:
+        return weir_sliding_log_room(&entry->state, entry->limit, now_us);
+    case WEIR_CONCURRENCY:
+        return weir_concurrency_room(&entry->state);
+    default:
+        return weir_sliding_counter_room(entry->limit);
+    }
+}
+
+// Moves the state to a block that holds at least so many bytes.
+static weir_status grow(memory_store *m, weir_entry *entry, int64_t now_us, size_t bytes,
+                        weir_error *error)
+{
+    const weir_side_block block = side_alloc(m, now_us, bytes);
+    if (block == 0) {
+        return weir_fail(error, WEIR_FULL,
+                         "the store had no %zu bytes of side memory left for limit \"%s\"; give it "
+                         "a larger size_bytes or side_bytes",
+                         bytes, entry->limit->name);
+    }
+    void *side = weir_side_at(&m->side, block);
+    const size_t old_bytes = entry->state.side_bytes;
+    const bool counter = entry->limit->algorithm == WEIR_SLIDING_COUNTER;
+    if (entry->state.side != NULL) {
+        memcpy(side, entry->state.side, least_size(old_bytes, weir_side_bytes(block)));
+        if (entry->limit->algorithm == WEIR_SLIDING_LOG) {
+            weir_sliding_log_grown(side, old_bytes);
+        }
+    }
+    const bool was_pair = counter && entry->state.side == NULL;
+    entry->state.side = side;
+    entry->state.side_bytes = weir_side_bytes(block);
+    if (was_pair) {
+        weir_sliding_counter_to_side(&entry->state, entry->limit);
+    }
+    free_block(m, entry->block);
+    entry->block = block;
+    return WEIR_OK;
+}
+
+static void write_cell(const weir_entry *entry, weir_cell *cell, unsigned used)
+{
+    const weir_limit *limit = entry->limit;
+    cell->instant_us = entry->state.instant_us;
+    cell->first = (uint64_t)entry->state.first;
+    cell->kind = weir_kind_of(limit);
+    cell->used = used;
+    cell->second = weir_algorithm_has_side(limit) ? entry->block : (uint64_t)entry->state.second;
+    cell->span = limit->span_packed;
+}
+
+weir_status weir_entry_reserve(memory_store *m, weir_entry *entry, int64_t now_us,
+                               const uint64_t *pinned, size_t pinned_count, weir_error *error)
+{
+    if (weir_algorithm_has_side(entry->limit)) {
+        const size_t bytes = room_for(entry, now_us);
+        if (bytes > entry->state.side_bytes) {
+            const weir_status status = grow(m, entry, now_us, bytes, error);
+            if (status != WEIR_OK) {
+                return status;
+            }
+            weir_cell *cell = weir_table_find(&entry->place);
+            if (cell != NULL) {
+                write_cell(entry, cell, cell->used);
+            }
+        }
+    }
+    if (entry->present) {
+        return WEIR_OK;
+    }
+    weir_cell *cell =
+        weir_table_insert(&m->table, &entry->place, now_us, pinned, pinned_count, forget_cell, m);
+    if (cell == NULL) {
+        free_block(m, entry->block);
+        return weir_fail(error, WEIR_FULL,
+                         "the store had no cell left for limit \"%s\"; give it a larger size_bytes",
+                         entry->limit->name);
+    }
+    write_cell(entry, cell, 0);
+    return WEIR_OK;
+}
+
+void weir_entry_save(memory_store *m, weir_entry *entry, weir_effect effect,
+                     const weir_decision *row)
+{
+    if (effect == WEIR_UNCHANGED) {
+        return;
+    }
+    if (effect == WEIR_FORGOTTEN) {
+        weir_entry_forget(m, entry);
+        return;
+    }
+    if (entry->block != 0 && !weir_algorithm_has_side(entry->limit)) {
+        free_block(m, entry->block); // of a counter that has no slots any more
+        entry->block = 0;
+    }
+    unsigned used = 0;
+    if (!weir_kind_is_bucket(entry->limit->algorithm)) {
+        used =
+            (unsigned)((double)(row->limit - row->remaining) * entry->limit->share * WEIR_USED_MAX);
+    }
+    write_cell(entry, weir_table_find(&entry->place), used);
+}
+
+void weir_entry_forget(memory_store *m, weir_entry *entry)
+{
+    weir_cell *cell = weir_table_find(&entry->place);
+    forget_cell(m, cell);
+    *weir_tag_of(&entry->place, cell) = 0;
+    entry->place.group->keys--;
+}

@@ -1,0 +1,59 @@
+// Side memory: where logs, slots and leases live. A buddy allocator over one region, bounded, never
+// growing.
+//
+// D. E. Knuth, The Art of Computer Programming 1, 2.5: blocks of 64 x 2^k bytes, freed in pairs.
+// Everything is kept as offsets inside the region. Not safe for threads by itself.
+
+#ifndef WEIR_SRC_SIDE_H
+#define WEIR_SRC_SIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEIR_SIDE_UNIT   64
+#define WEIR_SIDE_ORDERS 32
+
+// Names a block: where it is and how large. 0 is none.
+typedef uint64_t weir_side_block;
+
+typedef struct weir_side {
+    unsigned char *units; // the blocks
+    unsigned char
+        *heads; // a byte a unit: for the first of a block, its order and whether it is free
+    uint32_t count;
+    uint32_t free[WEIR_SIDE_ORDERS]; // the first free block of each order, plus 1
+} weir_side;
+
+// Takes over the region, whose bytes are all nought. Keeps it.
+void weir_side_init(weir_side *side, void *region, size_t region_bytes);
+
+// A block of at least so many bytes, all nought. 0 when there is none.
+weir_side_block weir_side_alloc(weir_side *side, size_t bytes);
+
+void weir_side_free(weir_side *side, weir_side_block block);
+
+static inline unsigned weir_side_order(weir_side_block block)
+{
+    return block & 63;
+}
+
+static inline size_t weir_side_bytes(weir_side_block block)
+{
+    return (size_t)WEIR_SIDE_UNIT << weir_side_order(block);
+}
+
+static inline void *weir_side_at(const weir_side *side, weir_side_block block)
+{
+    return side->units + ((block >> 6) - 1) * WEIR_SIDE_UNIT;
+}
+
+static inline unsigned weir_side_order_for(size_t bytes)
+{
+    unsigned order = 0;
+    while (((size_t)WEIR_SIDE_UNIT << order) < bytes) {
+        order++;
+    }
+    return order;
+}
+
+#endif

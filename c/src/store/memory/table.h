@@ -1,0 +1,115 @@
+// The table of a memory store: groups of sets of cells, of fixed size.
+//
+// A keyed hash names a key. It picks a group, which one lock guards, and in it two sets of eight
+// cells where the key may live: its first, or another one when that is full. A cell that stands in
+// the way moves to its own other set, so a table is nearly full before anything is lost. A set is
+// four cache lines, the names of its eight cells in the first.
+
+#ifndef WEIR_SRC_TABLE_H
+#define WEIR_SRC_TABLE_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/memory/cell.h"
+
+#define WEIR_SET_CELLS  8
+#define WEIR_GROUP_SETS 64
+
+typedef struct weir_set {
+    uint64_t tags[WEIR_SET_CELLS]; // the hash of the key; 0 is an empty cell
+    weir_cell cells[WEIR_SET_CELLS];
+} weir_set;
+
+// What one lock guards, on a cache line of its own.
+typedef struct weir_group {
+    pthread_mutex_t lock;
+    uint64_t allowed;
+    uint64_t refused;
+    uint64_t evicted : 48;
+    uint64_t keys : 16;
+} __attribute__((aligned(64))) weir_group;
+
+typedef struct weir_table {
+    weir_set *sets;
+    weir_group *groups;
+    uint32_t group_count;
+} weir_table;
+
+// Where a key is, or could be.
+typedef struct weir_place {
+    weir_group *group;
+    weir_set *first;
+    weir_set *other;
+    uint64_t tag;
+    unsigned way; // the cell of the first set that is tried first
+} weir_place;
+
+static inline unsigned weir_first_set(uint64_t tag)
+{
+    return tag % WEIR_GROUP_SETS;
+}
+
+// Never the same as the set given, and its own inverse.
+static inline unsigned weir_other_set(uint64_t tag, unsigned set)
+{
+    return set ^ (1 + (tag >> 6) % (WEIR_GROUP_SETS - 1));
+}
+
+static inline weir_place weir_table_place(const weir_table *table, uint64_t tag)
+{
+    const uint64_t group = ((tag >> 32) * table->group_count) >> 32;
+    weir_set *sets = table->sets + group * WEIR_GROUP_SETS;
+    const unsigned first = weir_first_set(tag);
+    return (weir_place){&table->groups[group], &sets[first], &sets[weir_other_set(tag, first)], tag,
+                        (tag >> 12) % WEIR_SET_CELLS};
+}
+
+// Starts to fetch what a look-up will read, so that the clock and the lock are read meanwhile.
+static inline void weir_table_prefetch(const weir_place *place)
+{
+    __builtin_prefetch(place->first->tags, 1);
+    __builtin_prefetch(&place->first->cells[place->way], 1);
+    __builtin_prefetch(place->group, 1);
+}
+
+static inline weir_cell *weir_set_find(weir_set *set, uint64_t tag)
+{
+    for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
+        if (set->tags[i] == tag) {
+            return &set->cells[i];
+        }
+    }
+    return NULL;
+}
+
+// The key's cell, or NULL. The group must be locked.
+static inline weir_cell *weir_table_find(const weir_place *place)
+{
+    if (place->first->tags[place->way] == place->tag) {
+        return &place->first->cells[place->way];
+    }
+    weir_cell *cell = weir_set_find(place->first, place->tag);
+    return cell != NULL ? cell : weir_set_find(place->other, place->tag);
+}
+
+static inline uint64_t *weir_tag_of(const weir_place *place, const weir_cell *cell)
+{
+    weir_set *set = cell >= place->first->cells && cell < place->first->cells + WEIR_SET_CELLS
+                        ? place->first
+                        : place->other;
+    return &set->tags[cell - set->cells];
+}
+
+// Called for a cell that is forgotten, before it is.
+typedef void weir_table_forget(void *context, const weir_cell *cell);
+
+// A cell for a key that has none. In a full table the key whose loss forgives least goes: an
+// expired one, else the one that has used the smallest share of its limit, else the earliest to
+// expire; `pinned` tags stay. NULL when all are pinned.
+weir_cell *weir_table_insert(const weir_table *table, const weir_place *place, int64_t now_us,
+                             const uint64_t *pinned, size_t pinned_count, weir_table_forget *forget,
+                             void *context);
+
+#endif

@@ -1,0 +1,215 @@
+// The public verbs: arguments are checked here once, behind this they are asserted.
+
+#include "store/store.h"
+
+#include <inttypes.h>
+
+#include "error.h"
+
+static weir_status check_id(const weir_check *check, weir_verb verb, weir_error *error)
+{
+    if (verb == WEIR_VERB_REFUND || verb == WEIR_VERB_CHARGE) {
+        return weir_fail(error, WEIR_INVALID,
+                         "limit \"%s\" is a concurrency limit, which has no %s; release the id",
+                         check->limit->name, verb == WEIR_VERB_REFUND ? "refund" : "charge");
+    }
+    if (verb == WEIR_VERB_PEEK) {
+        return WEIR_OK;
+    }
+    if (check->id == NULL || check->id_size == 0) {
+        return weir_fail(
+            error, WEIR_INVALID,
+            "id was empty for concurrency limit \"%s\"; it must say who holds the place",
+            check->limit->name);
+    }
+    return WEIR_OK;
+}
+
+static weir_status check_cost(const weir_check *check, weir_verb verb, weir_error *error)
+{
+    if (verb == WEIR_VERB_RENEW || verb == WEIR_VERB_RELEASE) {
+        return weir_fail(error, WEIR_INVALID,
+                         "limit \"%s\" is a %s, whose keys hold no ids; only concurrency has %s",
+                         check->limit->name, weir_algorithm_name(check->limit->algorithm),
+                         verb == WEIR_VERB_RENEW ? "renew" : "release");
+    }
+    if (check->cost < 0 || check->cost > WEIR_COST_MAX) {
+        return weir_fail(error, WEIR_INVALID,
+                         "cost was %" PRId64 " for limit \"%s\"; it must be from 0 to 2^43",
+                         check->cost, check->limit->name);
+    }
+    return WEIR_OK;
+}
+
+weir_status weir_check_validate(const weir_check *check, weir_verb verb, weir_error *error)
+{
+    if (check == NULL || check->limit == NULL ||
+        weir_algorithm_name(check->limit->algorithm) == NULL) {
+        return weir_fail(error, WEIR_INVALID,
+                         "check had no limit; it must have one that weir_limit_init prepared");
+    }
+    if (check->key == NULL || check->key_size == 0) {
+        return weir_fail(error, WEIR_INVALID,
+                         "key was empty for limit \"%s\"; it must have at least one byte",
+                         check->limit->name);
+    }
+    if (check->limit->algorithm == WEIR_CONCURRENCY) {
+        return check_id(check, verb, error);
+    }
+    return check_cost(check, verb, error);
+}
+
+static weir_status check_now(int64_t now_us, weir_error *error)
+{
+    if (now_us >= 0 && now_us <= WEIR_NOW_MAX) {
+        return WEIR_OK;
+    }
+    return weir_fail(error, WEIR_INVALID, "now was %" PRId64 "; it must be from 0 to 2^52", now_us);
+}
+
+weir_status weir_store_take(weir_store *store, const weir_check *check, int64_t now_us,
+                            weir_decision *out, weir_error *error)
+{
+    weir_status status = weir_check_validate(check, WEIR_VERB_TAKE, error);
+    if (status == WEIR_OK) {
+        status = check_now(now_us, error);
+    }
+    return status == WEIR_OK ? store->kind->take(store, check, now_us, out, error) : status;
+}
+
+weir_status weir_store_take_all(weir_store *store, const weir_check *checks, size_t count,
+                                int64_t now_us, weir_decision *out, weir_decision *rows,
+                                weir_error *error)
+{
+    if (count == 0 || count > WEIR_CHECKS_MAX) {
+        return weir_fail(error, WEIR_INVALID, "checks were %zu; they must be from 1 to %d", count,
+                         WEIR_CHECKS_MAX);
+    }
+    weir_status status = check_now(now_us, error);
+    for (size_t i = 0; i < count && status == WEIR_OK; i++) {
+        status = weir_check_validate(&checks[i], WEIR_VERB_TAKE, error);
+    }
+    return status == WEIR_OK ? store->kind->take_all(store, checks, count, now_us, out, rows, error)
+                             : status;
+}
+
+weir_status weir_store_take_many(weir_store *store, const weir_check *checks, size_t count,
+                                 int64_t now_us, weir_decision *rows, weir_error *error)
+{
+    weir_status status = check_now(now_us, error);
+    return status == WEIR_OK ? store->kind->take_many(store, checks, count, now_us, rows, error)
+                             : status;
+}
+
+static weir_status step(weir_store *store, weir_verb verb, const weir_check *check, int64_t now_us,
+                        weir_decision *out, weir_error *error)
+{
+    weir_status status = weir_check_validate(check, verb, error);
+    if (status == WEIR_OK) {
+        status = check_now(now_us, error);
+    }
+    return status == WEIR_OK ? store->kind->step(store, verb, check, now_us, out, error) : status;
+}
+
+weir_status weir_store_peek(weir_store *store, const weir_check *check, int64_t now_us,
+                            weir_decision *out, weir_error *error)
+{
+    return step(store, WEIR_VERB_PEEK, check, now_us, out, error);
+}
+
+weir_status weir_store_refund(weir_store *store, const weir_check *check, int64_t now_us,
+                              weir_decision *out, weir_error *error)
+{
+    return step(store, WEIR_VERB_REFUND, check, now_us, out, error);
+}
+
+weir_status weir_store_charge(weir_store *store, const weir_check *check, int64_t now_us,
+                              weir_decision *out, weir_error *error)
+{
+    return step(store, WEIR_VERB_CHARGE, check, now_us, out, error);
+}
+
+static weir_status only_concurrency(const weir_check *check, const char *verb, weir_error *error)
+{
+    if (check == NULL || check->limit == NULL || check->limit->algorithm == WEIR_CONCURRENCY) {
+        return WEIR_OK;
+    }
+    return weir_fail(error, WEIR_INVALID, "limit \"%s\" is a %s; only concurrency has %s",
+                     check->limit->name, weir_algorithm_name(check->limit->algorithm), verb);
+}
+
+weir_status weir_store_acquire(weir_store *store, const weir_check *check, int64_t now_us,
+                               weir_decision *out, weir_error *error)
+{
+    weir_status status = only_concurrency(check, "acquire", error);
+    return status == WEIR_OK ? weir_store_take(store, check, now_us, out, error) : status;
+}
+
+weir_status weir_store_renew(weir_store *store, const weir_check *check, int64_t now_us,
+                             weir_decision *out, weir_error *error)
+{
+    weir_status status = only_concurrency(check, "renew", error);
+    return status == WEIR_OK ? step(store, WEIR_VERB_RENEW, check, now_us, out, error) : status;
+}
+
+weir_status weir_store_release(weir_store *store, const weir_check *check, int64_t now_us,
+                               weir_decision *out, weir_error *error)
+{
+    weir_status status = only_concurrency(check, "release", error);
+    return status == WEIR_OK ? step(store, WEIR_VERB_RELEASE, check, now_us, out, error) : status;
+}
+
+weir_status weir_store_reset(weir_store *store, const weir_check *check, weir_error *error)
+{
+    weir_status status = weir_check_validate(check, WEIR_VERB_PEEK, error);
+    return status == WEIR_OK ? store->kind->reset(store, check, error) : status;
+}
+
+int64_t weir_store_now_us(weir_store *store)
+{
+    return store->kind->now_us(store);
+}
+
+void weir_store_close(weir_store *store)
+{
+    if (store != NULL) {
+        store->kind->close(store);
+    }
+}
+
+// Whether a wait is longer than another; never is longer than any.
+static bool longer(int64_t a, int64_t b)
+{
+    if (a == WEIR_NEVER || b == WEIR_NEVER) {
+        return a == WEIR_NEVER && b != WEIR_NEVER;
+    }
+    return a > b;
+}
+
+void weir_decision_join(weir_decision *out, const weir_decision *rows, size_t count)
+{
+    bool allowed = true;
+    size_t least = 0, longest = 0;
+    int64_t delay_us = 0;
+    for (size_t i = 0; i < count; i++) {
+        allowed &= rows[i].allowed;
+        least = rows[i].remaining < rows[least].remaining ? i : least;
+        longest = longer(rows[i].retry_after_us, rows[longest].retry_after_us) ? i : longest;
+        delay_us = weir_max(delay_us, rows[i].delay_us);
+    }
+    const size_t binding = allowed ? least : longest;
+    *out = rows[binding];
+    out->allowed = allowed;
+    out->binding = binding;
+    out->remaining = rows[least].remaining;
+    out->retry_after_us = allowed ? 0 : rows[longest].retry_after_us;
+    out->delay_us = allowed ? delay_us : 0;
+}
+
+void weir_decision_of_nothing(weir_decision *out, weir_verb verb, const weir_check *check)
+{
+    const bool asks = verb == WEIR_VERB_TAKE || verb == WEIR_VERB_PEEK || verb == WEIR_VERB_DENY;
+    const bool leases = check->limit->algorithm == WEIR_CONCURRENCY;
+    const bool passes = leases ? false : !asks || check->cost == 0;
+    *out = (weir_decision){.allowed = passes, .retry_after_us = asks && !passes ? WEIR_NEVER : 0};
+}
