@@ -163,6 +163,7 @@ static weir_status prepare_bucket(weir_limit *limit, const weir_limit_options *o
                          o->period_us);
     }
     limit->span_us = (int64_t)fill_us;
+    limit->wide = fill + (unsigned __int128)limit->rate * 4 > UINT64_MAX / 8;
     limit->window_us = o->period_us;
     return WEIR_OK;
 }
@@ -228,10 +229,8 @@ static int64_t matters_us(const weir_limit *limit)
 // writes the names of two limits is one person. The store's own key comes on top.
 static void name_limit(weir_limit *limit)
 {
-    for (uint64_t i = 0; i < 2; i++) {
-        const uint64_t key[2] = {UINT64_C(0x77656972) + i, (uint64_t)limit->algorithm};
-        limit->id[i] = sip_finish(sip_begin(key), limit->name, strlen(limit->name), 0);
-    }
+    const uint64_t key[2] = {UINT64_C(0x77656972), (uint64_t)limit->algorithm};
+    limit->id = sip_finish(sip_begin(key), limit->name, strlen(limit->name), 0);
 }
 
 weir_status weir_limit_init(weir_limit *limit, const weir_limit_options *options, weir_error *error)

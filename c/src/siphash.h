@@ -15,12 +15,14 @@ typedef struct sip_state {
     uint64_t v0, v1, v2, v3;
 } sip_state;
 
-static inline uint64_t sip_rotate(uint64_t x, int bits)
+#define SIP_INLINE static inline __attribute__((always_inline)) // or the state goes through memory
+
+SIP_INLINE uint64_t sip_rotate(uint64_t x, int bits)
 {
     return (x << bits) | (x >> (64 - bits));
 }
 
-static inline void sip_round(sip_state *s)
+SIP_INLINE void sip_round(sip_state *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
@@ -34,14 +36,14 @@ static inline void sip_round(sip_state *s)
     s->v2 = sip_rotate(s->v2, 32);
 }
 
-static inline void sip_word(sip_state *s, uint64_t word)
+SIP_INLINE void sip_word(sip_state *s, uint64_t word)
 {
     s->v3 ^= word;
     sip_round(s);
     s->v0 ^= word;
 }
 
-static inline sip_state sip_begin(const uint64_t key[2])
+SIP_INLINE sip_state sip_begin(const uint64_t key[2])
 {
     return (sip_state){
         key[0] ^ UINT64_C(0x736f6d6570736575),
@@ -52,7 +54,7 @@ static inline sip_state sip_begin(const uint64_t key[2])
 }
 
 // The last bytes, fewer than eight, in two overlapping reads: no loop over single bytes.
-static inline uint64_t sip_tail(const unsigned char *bytes, size_t count)
+SIP_INLINE uint64_t sip_tail(const unsigned char *bytes, size_t count)
 {
     uint32_t low, high;
     if (count >= 4) {
@@ -69,7 +71,7 @@ static inline uint64_t sip_tail(const unsigned char *bytes, size_t count)
 
 // Takes the bytes and their number, and finishes. `before` is how many bytes were taken as words
 // already.
-static inline uint64_t sip_finish(sip_state s, const void *data, size_t size, size_t before)
+SIP_INLINE uint64_t sip_finish(sip_state s, const void *data, size_t size, size_t before)
 {
     const unsigned char *bytes = data;
     size_t left = size;

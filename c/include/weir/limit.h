@@ -79,10 +79,11 @@ typedef struct weir_limit_options {
 // A prepared limit: plain data that may be copied, shared by threads and kept as long as it is
 // used. Read its fields if you like, but only weir_limit_init makes one.
 typedef struct weir_limit {
-    uint64_t id[2]; // a hash of name and algorithm
+    uint64_t id; // a hash of name and algorithm, which names the limit in a store
     weir_algorithm algorithm;
     bool strict;
     bool count_denied;
+    bool wide;    // a bucket whose ticks need more than 64 bits
     int64_t most; // the decision's limit: the most that could ever pass at one instant
 
     // Buckets, counted in ticks of 1 / rate microseconds: one unit of cost is `period` ticks, with

@@ -8,12 +8,5 @@
 weir_effect weir_leaky_bucket(weir_state *state, const weir_limit *limit, int64_t now_us,
                               weir_verb verb, int64_t cost, weir_decision *out)
 {
-    weir_decision before;
-    weir_state as_it_was = *state;
-    bucket_step(&as_it_was, limit, now_us, WEIR_VERB_PEEK, 0, &before);
-    weir_effect effect = bucket_step(state, limit, now_us, verb, cost, out);
-    if (out->allowed && (verb == WEIR_VERB_TAKE || verb == WEIR_VERB_PEEK)) {
-        out->delay_us = before.reset_after_us;
-    }
-    return effect;
+    return bucket_step(state, limit, now_us, verb, cost, true, out);
 }

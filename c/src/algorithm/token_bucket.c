@@ -5,5 +5,5 @@
 weir_effect weir_token_bucket(weir_state *state, const weir_limit *limit, int64_t now_us,
                               weir_verb verb, int64_t cost, weir_decision *out)
 {
-    return bucket_step(state, limit, now_us, verb, cost, out);
+    return bucket_step(state, limit, now_us, verb, cost, false, out);
 }

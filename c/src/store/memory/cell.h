@@ -40,6 +40,28 @@ static inline bool weir_kind_is_bucket(unsigned kind)
     return kind == WEIR_TOKEN_BUCKET || kind == WEIR_LEAKY_BUCKET;
 }
 
+// The share of its limit that a decision leaves used.
+static inline unsigned weir_used_of(const weir_limit *limit, const weir_decision *row)
+{
+    if (weir_kind_is_bucket(limit->algorithm)) {
+        return 0;
+    }
+    return (unsigned)((double)(row->limit - row->remaining) * limit->share * WEIR_USED_MAX);
+}
+
+static inline weir_cell weir_cell_pack(const weir_limit *limit, const weir_state *state,
+                                       uint64_t second, unsigned used)
+{
+    return (weir_cell){
+        .instant_us = state->instant_us,
+        .first = (uint64_t)state->first,
+        .kind = weir_kind_of(limit),
+        .used = used,
+        .second = second,
+        .span = limit->span_packed,
+    };
+}
+
 // Rounded up, by less than one part in a hundred.
 static inline unsigned weir_span_pack(int64_t span_us)
 {

@@ -15,28 +15,6 @@ static size_t least_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-weir_effect weir_memory_step(const weir_limit *limit, weir_state *state, int64_t now_us,
-                             weir_verb verb, int64_t cost, weir_decision *out)
-{
-    switch (limit->algorithm) {
-    case WEIR_TOKEN_BUCKET:
-        return weir_token_bucket(state, limit, now_us, verb, cost, out);
-    case WEIR_LEAKY_BUCKET:
-        return weir_leaky_bucket(state, limit, now_us, verb, cost, out);
-    case WEIR_FIXED_WINDOW:
-        return weir_fixed_window(state, limit, now_us, verb, cost, out);
-    case WEIR_SLIDING_LOG:
-        return weir_sliding_log(state, limit, now_us, verb, cost, out);
-    case WEIR_SLIDING_COUNTER:
-        return weir_sliding_counter(state, limit, now_us, verb, cost, out);
-    case WEIR_MIN_GAP:
-        return weir_min_gap(state, limit, now_us, verb, cost, out);
-    case WEIR_CONCURRENCY:
-        return weir_concurrency(state, limit, now_us, verb, cost, out);
-    }
-    __builtin_unreachable();
-}
-
 void weir_entry_load(const memory_store *m, weir_entry *entry)
 {
     const weir_cell *cell = weir_table_find(&entry->place);
@@ -74,7 +52,7 @@ static void free_block(memory_store *m, weir_side_block block)
     pthread_mutex_unlock(&m->side_lock);
 }
 
-static void forget_cell(void *context, const weir_cell *cell)
+void weir_memory_forget(void *context, const weir_cell *cell)
 {
     if (weir_kind_has_side(cell->kind)) {
         free_block(context, cell->second);
@@ -91,7 +69,7 @@ static weir_side_block try_alloc(memory_store *m, size_t bytes)
 
 static void empty(memory_store *m, weir_group *group, uint64_t *tag, const weir_cell *cell)
 {
-    forget_cell(m, cell);
+    weir_memory_forget(m, cell);
     *tag = 0;
     group->keys--;
 }
@@ -189,15 +167,12 @@ static weir_status grow(memory_store *m, weir_entry *entry, int64_t now_us, size
     return WEIR_OK;
 }
 
-static void write_cell(const weir_entry *entry, weir_cell *cell, unsigned used)
+static weir_cell cell_of(const weir_entry *entry, unsigned used)
 {
     const weir_limit *limit = entry->limit;
-    cell->instant_us = entry->state.instant_us;
-    cell->first = (uint64_t)entry->state.first;
-    cell->kind = weir_kind_of(limit);
-    cell->used = used;
-    cell->second = weir_algorithm_has_side(limit) ? entry->block : (uint64_t)entry->state.second;
-    cell->span = limit->span_packed;
+    const uint64_t second =
+        weir_algorithm_has_side(limit) ? entry->block : (uint64_t)entry->state.second;
+    return weir_cell_pack(limit, &entry->state, second, used);
 }
 
 weir_status weir_entry_reserve(memory_store *m, weir_entry *entry, int64_t now_us,
@@ -212,22 +187,22 @@ weir_status weir_entry_reserve(memory_store *m, weir_entry *entry, int64_t now_u
             }
             weir_cell *cell = weir_table_find(&entry->place);
             if (cell != NULL) {
-                write_cell(entry, cell, cell->used);
+                *cell = cell_of(entry, cell->used);
             }
         }
     }
     if (entry->present) {
         return WEIR_OK;
     }
-    weir_cell *cell =
-        weir_table_insert(&m->table, &entry->place, now_us, pinned, pinned_count, forget_cell, m);
+    weir_cell *cell = weir_table_insert(&m->table, &entry->place, now_us, pinned, pinned_count,
+                                        weir_memory_forget, m);
     if (cell == NULL) {
         free_block(m, entry->block);
         return weir_fail(error, WEIR_FULL,
                          "the store had no cell left for limit \"%s\"; give it a larger size_bytes",
                          entry->limit->name);
     }
-    write_cell(entry, cell, 0);
+    *cell = cell_of(entry, 0);
     return WEIR_OK;
 }
 
@@ -245,18 +220,13 @@ void weir_entry_save(memory_store *m, weir_entry *entry, weir_effect effect,
         free_block(m, entry->block); // of a counter that has no slots any more
         entry->block = 0;
     }
-    unsigned used = 0;
-    if (!weir_kind_is_bucket(entry->limit->algorithm)) {
-        used =
-            (unsigned)((double)(row->limit - row->remaining) * entry->limit->share * WEIR_USED_MAX);
-    }
-    write_cell(entry, weir_table_find(&entry->place), used);
+    *weir_table_find(&entry->place) = cell_of(entry, weir_used_of(entry->limit, row));
 }
 
 void weir_entry_forget(memory_store *m, weir_entry *entry)
 {
     weir_cell *cell = weir_table_find(&entry->place);
-    forget_cell(m, cell);
+    weir_memory_forget(m, cell);
     *weir_tag_of(&entry->place, cell) = 0;
     entry->place.group->keys--;
 }

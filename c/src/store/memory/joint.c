@@ -75,7 +75,8 @@ static void unlock_all(joint *j)
 static weir_effect step(joint *j, size_t i, weir_verb verb, weir_decision *row)
 {
     const weir_limit *limit = j->entries[i].limit;
-    *row = (weir_decision){0};
+    row->status = WEIR_OK;
+    row->binding = 0;
     if (limit->most == 0) {
         weir_decision_of_nothing(row, verb, &j->checks[i]);
         return WEIR_UNCHANGED;

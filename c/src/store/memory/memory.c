@@ -38,28 +38,36 @@ static weir_status memory_take(weir_store *store, const weir_check *check, int64
     if (weir_algorithm_has_side(limit) || limit->most == 0) {
         return weir_memory_take_all(store, check, 1, now_us, out, NULL, error);
     }
-    weir_entry entry = {.limit = limit,
-                        .place = weir_table_place(&m->table, weir_memory_tag(m, check))};
-    weir_table_prefetch(&entry.place);
+    const weir_place place = weir_table_place(&m->table, weir_memory_tag(m, check));
+    weir_table_prefetch(&place);
     now_us = weir_memory_now(m, now_us);
-    *out = (weir_decision){0};
+    out->status = WEIR_OK;
+    out->binding = 0;
 
-    weir_group *group = entry.place.group;
-    weir_status status = WEIR_OK;
-    weir_group_lock(group);
-    weir_entry_load(m, &entry);
+    weir_group_lock(place.group);
+    weir_cell *cell = weir_table_find(&place);
+    weir_state state = {.instant_us = WEIR_LONG_AGO};
+    if (cell != NULL) {
+        if (cell->kind == WEIR_KIND_SLOTS) { // a counter that had slots before, and has none now
+            weir_group_unlock(place.group);
+            return weir_memory_take_all(store, check, 1, now_us, out, NULL, error);
+        }
+        state.instant_us = cell->instant_us;
+        state.first = cell->first;
+        state.second = cell->second;
+    }
     const weir_effect effect =
-        weir_memory_step(limit, &entry.state, now_us, WEIR_VERB_TAKE, check->cost, out);
-    if (effect != WEIR_UNCHANGED && !entry.present) {
-        status = weir_entry_reserve(m, &entry, now_us, NULL, 0, error);
+        weir_memory_step(limit, &state, now_us, WEIR_VERB_TAKE, check->cost, out);
+    if (effect != WEIR_UNCHANGED) {
+        if (cell == NULL) {
+            cell = weir_table_insert(&m->table, &place, now_us, NULL, 0, weir_memory_forget, m);
+        }
+        *cell = weir_cell_pack(limit, &state, (uint64_t)state.second, weir_used_of(limit, out));
     }
-    if (status == WEIR_OK) {
-        weir_entry_save(m, &entry, effect, out);
-        group->allowed += out->allowed;
-        group->refused += !out->allowed;
-    }
-    weir_group_unlock(group);
-    return status;
+    place.group->allowed += out->allowed;
+    place.group->refused += !out->allowed;
+    weir_group_unlock(place.group);
+    return WEIR_OK;
 }
 
 static weir_status memory_take_many(weir_store *store, const weir_check *checks, size_t count,
@@ -86,7 +94,8 @@ static weir_status memory_step(weir_store *store, weir_verb verb, const weir_che
 {
     memory_store *m = (memory_store *)store;
     const weir_limit *limit = check->limit;
-    *out = (weir_decision){0};
+    out->status = WEIR_OK;
+    out->binding = 0;
     if (limit->most == 0) {
         weir_decision_of_nothing(out, verb, check);
         return WEIR_OK;

@@ -38,12 +38,11 @@ static inline int64_t weir_memory_now(const memory_store *m, int64_t now_us)
 }
 
 // The keyed name of limit and key. SipHash's padding tells keys of different lengths apart.
-static inline uint64_t weir_memory_tag(const memory_store *m, const weir_check *check)
+static inline __attribute__((always_inline)) uint64_t weir_memory_tag(const memory_store *m, const weir_check *check)
 {
     sip_state s = sip_begin(m->seed);
-    sip_word(&s, check->limit->id[0]);
-    sip_word(&s, check->limit->id[1]);
-    const uint64_t tag = sip_finish(s, check->key, check->key_size, 16);
+    sip_word(&s, check->limit->id);
+    const uint64_t tag = sip_finish(s, check->key, check->key_size, sizeof check->limit->id);
     return tag != 0 ? tag : 1;
 }
 
@@ -71,13 +70,37 @@ static inline void weir_group_unlock(weir_group *group)
     pthread_mutex_unlock(&group->lock);
 }
 
-weir_effect weir_memory_step(const weir_limit *limit, weir_state *state, int64_t now_us,
-                             weir_verb verb, int64_t cost, weir_decision *out);
+static inline weir_effect weir_memory_step(const weir_limit *limit, weir_state *state,
+                                           int64_t now_us, weir_verb verb, int64_t cost,
+                                           weir_decision *out)
+{
+    switch (limit->algorithm) {
+    case WEIR_TOKEN_BUCKET:
+        return weir_token_bucket(state, limit, now_us, verb, cost, out);
+    case WEIR_LEAKY_BUCKET:
+        return weir_leaky_bucket(state, limit, now_us, verb, cost, out);
+    case WEIR_FIXED_WINDOW:
+        return weir_fixed_window(state, limit, now_us, verb, cost, out);
+    case WEIR_SLIDING_LOG:
+        return weir_sliding_log(state, limit, now_us, verb, cost, out);
+    case WEIR_SLIDING_COUNTER:
+        return weir_sliding_counter(state, limit, now_us, verb, cost, out);
+    case WEIR_MIN_GAP:
+        return weir_min_gap(state, limit, now_us, verb, cost, out);
+    case WEIR_CONCURRENCY:
+        return weir_concurrency(state, limit, now_us, verb, cost, out);
+    }
+    __builtin_unreachable();
+}
+
+// A weir_table_forget: frees the side memory of a cell.
+void weir_memory_forget(void *context, const weir_cell *cell);
 
 // Reads the key's state out of its cell; a fresh one when there is none.
 void weir_entry_load(const memory_store *m, weir_entry *entry);
 
-// Whether the state must move before anything is recorded: of a counter that has more slots now than when it was written.
+// Whether the state must move before anything is recorded: of a counter that has more slots now
+// than when it was written.
 static inline bool weir_entry_misfits(const weir_entry *entry)
 {
     return entry->present && entry->limit->slots > 1 &&

@@ -21,7 +21,7 @@ static weir_cell *make_room(weir_set *sets, weir_set *set)
     for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
         const uint64_t tag = set->tags[i];
         weir_set *other = &sets[weir_other_set(tag, (unsigned)(set - sets))];
-        weir_cell *target = empty_cell(other, (tag >> 12) % WEIR_SET_CELLS);
+        weir_cell *target = empty_cell(other, weir_first_way(tag));
         if (target != NULL) {
             *target = set->cells[i];
             other->tags[target - other->cells] = tag;
@@ -81,19 +81,21 @@ weir_cell *weir_table_insert(const weir_table *table, const weir_place *place, i
                              const uint64_t *pinned, size_t pinned_count, weir_table_forget *forget,
                              void *context)
 {
-    weir_cell *cell = empty_cell(place->first, place->way);
+    weir_set *other = weir_place_other(place);
+    const unsigned way = weir_first_way(place->tag);
+    weir_cell *cell = empty_cell(place->first, way);
     if (cell == NULL) {
-        cell = empty_cell(place->other, place->way);
+        cell = empty_cell(other, way);
     }
     victim v = {0};
     if (cell == NULL) {
         consider(&v, place->first, now_us, pinned, pinned_count);
-        consider(&v, place->other, now_us, pinned, pinned_count);
+        consider(&v, other, now_us, pinned, pinned_count);
     }
     weir_set *sets = table->sets + (place->group - table->groups) * WEIR_GROUP_SETS;
     if (cell == NULL && !v.expired) {
         cell = make_room(sets, place->first);
-        cell = cell != NULL ? cell : make_room(sets, place->other);
+        cell = cell != NULL ? cell : make_room(sets, other);
     }
     if (cell != NULL) {
         place->group->keys++;

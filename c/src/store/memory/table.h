@@ -41,9 +41,7 @@ typedef struct weir_table {
 typedef struct weir_place {
     weir_group *group;
     weir_set *first;
-    weir_set *other;
     uint64_t tag;
-    unsigned way; // the cell of the first set that is tried first
 } weir_place;
 
 static inline unsigned weir_first_set(uint64_t tag)
@@ -57,20 +55,31 @@ static inline unsigned weir_other_set(uint64_t tag, unsigned set)
     return set ^ (1 + (tag >> 6) % (WEIR_GROUP_SETS - 1));
 }
 
+// The cell of a set that is tried first.
+static inline unsigned weir_first_way(uint64_t tag)
+{
+    return (tag >> 12) % WEIR_SET_CELLS;
+}
+
 static inline weir_place weir_table_place(const weir_table *table, uint64_t tag)
 {
     const uint64_t group = ((tag >> 32) * table->group_count) >> 32;
-    weir_set *sets = table->sets + group * WEIR_GROUP_SETS;
-    const unsigned first = weir_first_set(tag);
-    return (weir_place){&table->groups[group], &sets[first], &sets[weir_other_set(tag, first)], tag,
-                        (tag >> 12) % WEIR_SET_CELLS};
+    weir_set *first = table->sets + group * WEIR_GROUP_SETS + weir_first_set(tag);
+    return (weir_place){&table->groups[group], first, tag};
+}
+
+// The other set in which the key may live.
+static inline weir_set *weir_place_other(const weir_place *place)
+{
+    const unsigned first = weir_first_set(place->tag);
+    return place->first - first + weir_other_set(place->tag, first);
 }
 
 // Starts to fetch what a look-up will read, so that the clock and the lock are read meanwhile.
 static inline void weir_table_prefetch(const weir_place *place)
 {
     __builtin_prefetch(place->first->tags, 1);
-    __builtin_prefetch(&place->first->cells[place->way], 1);
+    __builtin_prefetch(&place->first->cells[weir_first_way(place->tag)], 1);
     __builtin_prefetch(place->group, 1);
 }
 
@@ -87,18 +96,18 @@ static inline weir_cell *weir_set_find(weir_set *set, uint64_t tag)
 // The key's cell, or NULL. The group must be locked.
 static inline weir_cell *weir_table_find(const weir_place *place)
 {
-    if (place->first->tags[place->way] == place->tag) {
-        return &place->first->cells[place->way];
+    if (place->first->tags[weir_first_way(place->tag)] == place->tag) {
+        return &place->first->cells[weir_first_way(place->tag)];
     }
     weir_cell *cell = weir_set_find(place->first, place->tag);
-    return cell != NULL ? cell : weir_set_find(place->other, place->tag);
+    return cell != NULL ? cell : weir_set_find(weir_place_other(place), place->tag);
 }
 
 static inline uint64_t *weir_tag_of(const weir_place *place, const weir_cell *cell)
 {
     weir_set *set = cell >= place->first->cells && cell < place->first->cells + WEIR_SET_CELLS
                         ? place->first
-                        : place->other;
+                        : weir_place_other(place);
     return &set->tags[cell - set->cells];
 }
 
