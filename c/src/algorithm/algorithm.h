@@ -81,11 +81,12 @@ static inline int weir_algorithm_has_side(const weir_limit *limit)
 // if that makes room.
 size_t weir_sliding_log_room(weir_state *state, const weir_limit *limit, int64_t now_us);
 size_t weir_sliding_counter_room(const weir_limit *limit);
-size_t weir_concurrency_room(const weir_state *state);
+size_t weir_concurrency_room(weir_state *state, const weir_limit *limit, int64_t now_us);
 
-// Side memory that was just allotted is zeroed: an empty state. A log that was copied to a block of
-// at least twice the size is told the size that it came from.
+// Side memory that was just allotted is zeroed, or is a copy of a smaller block: at least half its
+// size, old_bytes. Each kind then lays itself out in what it has.
 void weir_sliding_log_grown(void *side, size_t old_bytes);
+void weir_concurrency_fit(void *side, size_t side_bytes);
 
 // What a counter that changes between one slot and several keeps: the start of the newest and the
 // counts by position.

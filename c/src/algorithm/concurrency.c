@@ -1,110 +1,113 @@
 // concurrency: ids that hold a place until they release it or lapse.
 
 #include "algorithm.h"
-
-typedef struct lease {
-    uint64_t id; // a hash of the id
-    int64_t lapses_us;
-} lease;
-
-typedef struct lease_table {
-    int64_t count;
-    lease leases[];
-} lease_table;
+#include "lease_list.h"
 
 // The leases at now, nothing changed.
 typedef struct lease_view {
-    lease_table *table;
+    lease_list *list;
     int64_t held;
-    int64_t mine;      // where this id stands, or -1
-    int64_t oldest_us; // the first to lapse
+    lease_ref first; // the first that has not lapsed
+    lease_ref ahead; // the first that lies too far ahead, of a clock that has stepped back; 0: none
     int64_t latest_us;
-    bool stepped;
 } lease_view;
 
-// One more than two ttl ahead comes from a clock that has stepped.
-static inline int64_t lapse_of(const lease *l, const weir_limit *limit, int64_t now_us)
+// One that lies more than two ttl ahead becomes now + ttl; those are the last of the list.
+static int64_t lapse_of(const lease *l, const weir_limit *limit, int64_t now_us)
 {
     return l->lapses_us > now_us + 2 * limit->span_us ? now_us + limit->span_us : l->lapses_us;
 }
 
-static lease_view view_at(const weir_state *state, const weir_limit *limit, int64_t now_us,
-                          uint64_t id)
+static lease_view view_at(const weir_state *state, const weir_limit *limit, int64_t now_us)
 {
-    lease_view v = {.table = state->side, .mine = -1, .oldest_us = INT64_MAX};
-    for (int64_t i = 0; v.table != NULL && i < v.table->count; i++) {
-        const lease *l = &v.table->leases[i];
-        const int64_t lapse = lapse_of(l, limit, now_us);
-        v.stepped |= lapse != l->lapses_us;
-        if (lapse <= now_us) {
-            continue;
-        }
-        v.held++;
-        v.oldest_us = weir_min(v.oldest_us, lapse);
-        v.latest_us = weir_max(v.latest_us, lapse);
-        if (l->id == id) {
-            v.mine = i;
-        }
+    lease_view v = {.list = state->side};
+    if (v.list == NULL || v.list->count == 0) {
+        return v;
+    }
+    v.held = v.list->count;
+    v.first = v.list->first;
+    while (v.first != 0 && lease_at(v.list, v.first)->lapses_us <= now_us) {
+        v.first = lease_at(v.list, v.first)->next;
+        v.held--;
+    }
+    if (v.held == 0) {
+        return v;
+    }
+    lease_ref ref = v.list->last;
+    while (ref != 0 && lease_at(v.list, ref)->lapses_us > now_us + 2 * limit->span_us) {
+        v.ahead = ref;
+        ref = lease_at(v.list, ref)->before;
+    }
+    v.latest_us = ref != 0 ? lease_at(v.list, ref)->lapses_us : now_us;
+    if (v.ahead != 0) {
+        v.latest_us = weir_max(v.latest_us, now_us + limit->span_us);
     }
     return v;
 }
 
-// Brings what is recorded to now: what has lapsed goes, what lies too far ahead comes back. Returns
-// where `mine` moved.
-static int64_t settle(lease_table *table, const weir_limit *limit, int64_t now_us, int64_t mine)
+// The lease of the id if it is held.
+static lease_ref held_by(const lease_view *v, const weir_limit *limit, int64_t now_us, uint64_t id)
 {
-    int64_t kept = 0;
-    int64_t moved = -1;
-    for (int64_t i = 0; i < table->count; i++) {
-        const int64_t lapse = lapse_of(&table->leases[i], limit, now_us);
-        if (lapse <= now_us) {
-            continue;
-        }
-        if (i == mine) {
-            moved = kept;
-        }
-        table->leases[kept++] = (lease){table->leases[i].id, lapse};
-    }
-    table->count = kept;
-    return moved;
+    const lease_ref ref = v->held > 0 ? lease_list_find(v->list, id) : 0;
+    return ref != 0 && lapse_of(lease_at(v->list, ref), limit, now_us) > now_us ? ref : 0;
 }
 
-// When at most `left` leases are held: the instant by which all but that many have lapsed, found by
-// bisection over time.
-static int64_t lapses_to(const lease_view *v, const weir_limit *limit, int64_t now_us, int64_t left)
+// The instant by which n leases have lapsed. Those ahead of a stepped clock lapse together, at now
+// + ttl, before whatever lies between that and two ttl.
+static int64_t nth_lapse_us(const lease_view *v, const weir_limit *limit, int64_t now_us, int64_t n)
 {
-    int64_t low = v->oldest_us, high = v->latest_us;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        int64_t held = 0;
-        for (int64_t i = 0; i < v->table->count; i++) {
-            held += lapse_of(&v->table->leases[i], limit, now_us) > middle;
+    const int64_t pulled_us = now_us + limit->span_us;
+    int64_t pulled = 0;
+    for (lease_ref ref = v->ahead; ref != 0; ref = lease_at(v->list, ref)->next) {
+        pulled++;
+    }
+    for (lease_ref ref = v->first; ref != v->ahead; ref = lease_at(v->list, ref)->next) {
+        const int64_t lapses_us = lease_at(v->list, ref)->lapses_us;
+        if (pulled > 0 && lapses_us > pulled_us) {
+            if (n <= pulled) {
+                return pulled_us;
+            }
+            n -= pulled;
+            pulled = 0;
         }
-        if (held <= left) {
-            high = middle;
-        } else {
-            low = middle + 1;
+        if (--n == 0) {
+            return lapses_us;
         }
     }
-    return low;
+    return pulled_us;
+}
+
+// Brings what is recorded to now: what has lapsed goes, what lies too far ahead comes back.
+static void settle(lease_view *v, const weir_limit *limit, int64_t now_us)
+{
+    if (v->ahead != 0) {
+        lease_list_pull(v->list, v->ahead, now_us + limit->span_us);
+    }
+    while (v->list->first != 0 && lease_at(v->list, v->list->first)->lapses_us <= now_us) {
+        lease_list_remove(v->list, v->list->first);
+    }
 }
 
 static weir_effect apply(lease_view *v, const weir_limit *limit, int64_t now_us, weir_verb verb,
                          uint64_t id, bool holds, bool passes)
 {
-    lease_table *table = v->table;
     const bool succeeds = verb == WEIR_VERB_TAKE ? passes : verb != WEIR_VERB_DENY && holds;
-    if (!succeeds && !v->stepped) {
+    if (!succeeds && v->ahead == 0) {
         return WEIR_UNCHANGED;
     }
-    const int64_t mine = settle(table, limit, now_us, v->mine);
-    if (succeeds && verb == WEIR_VERB_RELEASE) {
-        table->leases[mine] = table->leases[--table->count];
-    } else if (succeeds && holds) {
-        lease *l = &table->leases[mine];
-        l->lapses_us = weir_max(l->lapses_us, now_us + limit->span_us);
-    } else if (succeeds) {
-        table->leases[table->count++] = (lease){id, now_us + limit->span_us};
+    settle(v, limit, now_us);
+    if (!succeeds) {
+        return WEIR_CHANGED;
+    }
+    if (!holds) {
+        lease_list_add(v->list, id, now_us + limit->span_us);
+        return WEIR_CHANGED;
+    }
+    const lease_ref mine = lease_list_find(v->list, id);
+    if (verb == WEIR_VERB_RELEASE) {
+        lease_list_remove(v->list, mine);
+    } else if (lease_at(v->list, mine)->lapses_us < now_us + limit->span_us) {
+        lease_list_move(v->list, mine, now_us + limit->span_us);
     }
     return WEIR_CHANGED;
 }
@@ -112,15 +115,15 @@ static weir_effect apply(lease_view *v, const weir_limit *limit, int64_t now_us,
 weir_effect weir_concurrency(weir_state *state, const weir_limit *limit, int64_t now_us,
                              weir_verb verb, int64_t id, weir_decision *out)
 {
-    lease_view v = view_at(state, limit, now_us, (uint64_t)id);
-    const bool holds = v.mine >= 0;
+    lease_view v = view_at(state, limit, now_us);
+    const bool holds = held_by(&v, limit, now_us, (uint64_t)id) != 0;
     const bool passes = holds || v.held < limit->most;
     weir_effect effect = WEIR_UNCHANGED;
     if (verb != WEIR_VERB_PEEK && state->side != NULL) {
         effect = apply(&v, limit, now_us, verb, (uint64_t)id, holds, passes);
     }
     if (effect == WEIR_CHANGED) {
-        v = view_at(state, limit, now_us, (uint64_t)id);
+        v = view_at(state, limit, now_us);
         state->instant_us = v.latest_us;
     }
 
@@ -130,18 +133,28 @@ weir_effect weir_concurrency(weir_state *state, const weir_limit *limit, int64_t
     out->remaining = weir_max(limit->most - v.held, 0);
     out->retry_after_us = 0;
     if (asks && !passes) {
-        const int64_t lapse =
-            v.held == limit->most ? v.oldest_us : lapses_to(&v, limit, now_us, limit->most - 1);
-        out->retry_after_us = lapse - now_us;
+        const int64_t lapsing = v.held - limit->most + 1;
+        out->retry_after_us = nth_lapse_us(&v, limit, now_us, lapsing) - now_us;
     }
     out->reset_after_us = v.held > 0 ? v.latest_us - now_us : 0;
     out->delay_us = 0;
     return effect;
 }
 
-size_t weir_concurrency_room(const weir_state *state)
+// What has lapsed at now is dropped first if that makes room.
+size_t weir_concurrency_room(weir_state *state, const weir_limit *limit, int64_t now_us)
 {
-    const lease_table *table = state->side;
-    const int64_t count = table == NULL ? 0 : table->count;
-    return sizeof(lease_table) + ((size_t)count + 1) * sizeof(lease);
+    if (state->side == NULL) {
+        return lease_list_bytes(1);
+    }
+    lease_view v = view_at(state, limit, now_us);
+    if (v.list->count == v.list->capacity) {
+        settle(&v, limit, now_us);
+    }
+    return lease_list_bytes((size_t)v.list->count + 1);
+}
+
+void weir_concurrency_fit(void *side, size_t side_bytes)
+{
+    lease_list_fit(side, side_bytes);
 }

@@ -130,7 +130,7 @@ static size_t room_for(weir_entry *entry, int64_t now_us)
     case WEIR_SLIDING_LOG:
         return weir_sliding_log_room(&entry->state, entry->limit, now_us);
     case WEIR_CONCURRENCY:
-        return weir_concurrency_room(&entry->state);
+        return weir_concurrency_room(&entry->state, entry->limit, now_us);
     default:
         return weir_sliding_counter_room(entry->limit);
     }
@@ -155,6 +155,9 @@ static weir_status grow(memory_store *m, weir_entry *entry, int64_t now_us, size
         if (entry->limit->algorithm == WEIR_SLIDING_LOG) {
             weir_sliding_log_grown(side, old_bytes);
         }
+    }
+    if (entry->limit->algorithm == WEIR_CONCURRENCY) {
+        weir_concurrency_fit(side, weir_side_bytes(block));
     }
     const bool was_pair = counter && entry->state.side == NULL;
     entry->state.side = side;
@@ -194,8 +197,8 @@ weir_status weir_entry_reserve(memory_store *m, weir_entry *entry, int64_t now_u
     if (entry->present) {
         return WEIR_OK;
     }
-    weir_cell *cell = weir_table_insert(&m->table, &entry->place, now_us, pinned, pinned_count,
-                                        weir_memory_forget, m);
+    weir_cell *cell =
+        weir_table_insert(&entry->place, now_us, pinned, pinned_count, weir_memory_forget, m);
     if (cell == NULL) {
         free_block(m, entry->block);
         return weir_fail(error, WEIR_FULL,

@@ -60,7 +60,7 @@ static weir_status memory_take(weir_store *store, const weir_check *check, int64
         weir_memory_step(limit, &state, now_us, WEIR_VERB_TAKE, check->cost, out);
     if (effect != WEIR_UNCHANGED) {
         if (cell == NULL) {
-            cell = weir_table_insert(&m->table, &place, now_us, NULL, 0, weir_memory_forget, m);
+            cell = weir_table_insert(&place, now_us, NULL, 0, weir_memory_forget, m);
         }
         *cell = weir_cell_pack(limit, &state, (uint64_t)state.second, weir_used_of(limit, out));
     }

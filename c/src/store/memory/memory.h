@@ -38,7 +38,8 @@ static inline int64_t weir_memory_now(const memory_store *m, int64_t now_us)
 }
 
 // The keyed name of limit and key. SipHash's padding tells keys of different lengths apart.
-static inline __attribute__((always_inline)) uint64_t weir_memory_tag(const memory_store *m, const weir_check *check)
+static inline __attribute__((always_inline)) uint64_t weir_memory_tag(const memory_store *m,
+                                                                      const weir_check *check)
 {
     sip_state s = sip_begin(m->seed);
     sip_word(&s, check->limit->id);

@@ -2,6 +2,16 @@
 
 #include "store/memory/table.h"
 
+// What stays the same while a place is looked for.
+typedef struct insertion {
+    const weir_place *place;
+    int64_t now_us;
+    const uint64_t *pinned;
+    size_t pinned_count;
+    weir_table_forget *forget;
+    void *context;
+} insertion;
+
 // An empty cell of the set, the preferred one first; NULL when it is full.
 static weir_cell *empty_cell(weir_set *set, unsigned preferred)
 {
@@ -9,24 +19,6 @@ static weir_cell *empty_cell(weir_set *set, unsigned preferred)
         const unsigned way = (preferred + i) % WEIR_SET_CELLS;
         if (set->tags[way] == 0) {
             return &set->cells[way];
-        }
-    }
-    return NULL;
-}
-
-// Moves one cell of the set to its own other set, if one has room there. Returns the cell that is
-// free now.
-static weir_cell *make_room(weir_set *sets, weir_set *set)
-{
-    for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
-        const uint64_t tag = set->tags[i];
-        weir_set *other = &sets[weir_other_set(tag, (unsigned)(set - sets))];
-        weir_cell *target = empty_cell(other, weir_first_way(tag));
-        if (target != NULL) {
-            *target = set->cells[i];
-            other->tags[target - other->cells] = tag;
-            set->tags[i] = 0;
-            return &set->cells[i];
         }
     }
     return NULL;
@@ -61,41 +53,75 @@ static bool forgives_less(const victim *a, const victim *b)
     return a->expires_us < b->expires_us;
 }
 
-static void consider(victim *best, weir_set *set, int64_t now_us, const uint64_t *pinned,
-                     size_t pinned_count)
+static void consider(victim *best, const insertion *in, weir_set *set)
 {
     for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
-        if (is_pinned(set->tags[i], pinned, pinned_count)) {
+        if (is_pinned(set->tags[i], in->pinned, in->pinned_count)) {
             continue;
         }
         weir_cell *cell = &set->cells[i];
         const int64_t expires_us = weir_cell_expires_us(cell);
-        const victim v = {cell, expires_us <= now_us, weir_cell_used(cell, now_us), expires_us};
+        const victim v = {cell, expires_us <= in->now_us, weir_cell_used(cell, in->now_us),
+                          expires_us};
         if (best->cell == NULL || forgives_less(&v, best)) {
             *best = v;
         }
     }
 }
 
-weir_cell *weir_table_insert(const weir_table *table, const weir_place *place, int64_t now_us,
-                             const uint64_t *pinned, size_t pinned_count, weir_table_forget *forget,
-                             void *context)
+// A cell of the set that is empty or whose key has expired; the latter is forgotten. NULL when
+// there is none.
+static weir_cell *free_cell(const insertion *in, weir_set *set)
 {
-    weir_set *other = weir_place_other(place);
-    const unsigned way = weir_first_way(place->tag);
-    weir_cell *cell = empty_cell(place->first, way);
+    weir_cell *cell = empty_cell(set, 0);
+    victim v = {0};
     if (cell == NULL) {
-        cell = empty_cell(other, way);
+        consider(&v, in, set);
+    }
+    if (!v.expired) {
+        return cell;
+    }
+    in->forget(in->context, v.cell);
+    in->place->group->keys--;
+    return v.cell;
+}
+
+// Moves one cell of the set to its own other set, if that has room. Returns the cell that is free
+// now.
+static weir_cell *make_room(const insertion *in, weir_set *set)
+{
+    weir_set *sets = in->place->first - weir_first_set(in->place->tag);
+    for (unsigned i = 0; i < WEIR_SET_CELLS; i++) {
+        const uint64_t tag = set->tags[i];
+        weir_set *other = &sets[weir_other_set(tag, (unsigned)(set - sets))];
+        weir_cell *target = free_cell(in, other);
+        if (target != NULL) {
+            *target = set->cells[i];
+            other->tags[target - other->cells] = tag;
+            set->tags[i] = 0;
+            return &set->cells[i];
+        }
+    }
+    return NULL;
+}
+
+weir_cell *weir_table_insert(const weir_place *place, int64_t now_us, const uint64_t *pinned,
+                             size_t pinned_count, weir_table_forget *forget, void *context)
+{
+    const insertion in = {place, now_us, pinned, pinned_count, forget, context};
+    weir_set *other = weir_place_other(place);
+    weir_cell *cell = empty_cell(place->first, weir_first_way(place->tag));
+    if (cell == NULL) {
+        cell = empty_cell(other, weir_first_way(place->tag));
     }
     victim v = {0};
     if (cell == NULL) {
-        consider(&v, place->first, now_us, pinned, pinned_count);
-        consider(&v, other, now_us, pinned, pinned_count);
+        consider(&v, &in, place->first);
+        consider(&v, &in, other);
     }
-    weir_set *sets = table->sets + (place->group - table->groups) * WEIR_GROUP_SETS;
     if (cell == NULL && !v.expired) {
-        cell = make_room(sets, place->first);
-        cell = cell != NULL ? cell : make_room(sets, other);
+        cell = make_room(&in, place->first);
+        cell = cell != NULL ? cell : make_room(&in, other);
     }
     if (cell != NULL) {
         place->group->keys++;

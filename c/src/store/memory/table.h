@@ -117,8 +117,7 @@ typedef void weir_table_forget(void *context, const weir_cell *cell);
 // A cell for a key that has none. In a full table the key whose loss forgives least goes: an
 // expired one, else the one that has used the smallest share of its limit, else the earliest to
 // expire; `pinned` tags stay. NULL when all are pinned.
-weir_cell *weir_table_insert(const weir_table *table, const weir_place *place, int64_t now_us,
-                             const uint64_t *pinned, size_t pinned_count, weir_table_forget *forget,
-                             void *context);
+weir_cell *weir_table_insert(const weir_place *place, int64_t now_us, const uint64_t *pinned,
+                             size_t pinned_count, weir_table_forget *forget, void *context);
 
 #endif
