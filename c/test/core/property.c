@@ -6,6 +6,13 @@
 #define SEQUENCES 300
 #define EVENTS    60
 
+// WEIR_SEED, for soaks: another run of random sequences.
+static uint64_t seed(uint64_t number)
+{
+    const char *text = getenv("WEIR_SEED");
+    return number + 1000 * (text != NULL ? strtoull(text, NULL, 10) : 0);
+}
+
 static const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
 static void assert_same(const weir_decision *a, const weir_decision *b)
@@ -118,7 +125,7 @@ static void one_sequence(weir_algorithm algorithm, uint64_t *random, weir_store 
 static void every_wait_is_exact_and_a_refusal_changes_nothing(void **state)
 {
     (void)state;
-    uint64_t random = 1;
+    uint64_t random = seed(1);
     weir_store *store = test_store(NULL);
     for (int i = 0; i < SEQUENCES; i++) {
         for (int algorithm = WEIR_TOKEN_BUCKET; algorithm <= WEIR_CONCURRENCY; algorithm++) {
@@ -133,7 +140,7 @@ static void every_wait_is_exact_and_a_refusal_changes_nothing(void **state)
 static void a_joint_wait_is_exact_and_a_joint_refusal_records_nothing(void **state)
 {
     (void)state;
-    uint64_t random = 2;
+    uint64_t random = seed(2);
     weir_store *store = test_store(NULL);
     for (int i = 0; i < SEQUENCES; i++) {
         weir_limit limits[4];
@@ -238,7 +245,7 @@ static void no_rate_drifts(void **state)
 static void a_changed_limit_takes_effect_at_once(void **state)
 {
     (void)state;
-    uint64_t random = 3;
+    uint64_t random = seed(3);
     weir_store *store = test_store(NULL);
     for (int i = 0; i < SEQUENCES * 20; i++) {
         for (int algorithm = WEIR_TOKEN_BUCKET; algorithm <= WEIR_CONCURRENCY; algorithm++) {
