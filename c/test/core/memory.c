@@ -72,6 +72,46 @@ static void a_table_two_thirds_full_has_lost_nothing(void **state)
     weir_store_close(store);
 }
 
+static void a_table_nine_tenths_full_has_lost_almost_nothing(void **state)
+{
+    (void)state;
+    const weir_limit limit = LIMIT(.algorithm = WEIR_MIN_GAP, .gap_us = WEIR_DAY);
+    weir_store *store =
+        test_store(&(weir_memory_options){.size_bytes = 20000 * 36, .no_side = true});
+    fill(store, &limit, "key", 20000, 1, NOW);
+    weir_counters counters;
+    weir_memory_counters(store, &counters);
+    assert_true(counters.evicted < 20);
+    weir_store_close(store);
+}
+
+// Blocks of many small logs that have expired come together again for a large one.
+static void side_memory_that_is_free_serves_any_size(void **state)
+{
+    (void)state;
+    const weir_limit small =
+        LIMIT(.algorithm = WEIR_SLIDING_LOG, .limit = 3, .window_us = WEIR_SECOND);
+    const weir_limit large =
+        LIMIT(.algorithm = WEIR_SLIDING_LOG, .limit = 1000, .window_us = WEIR_SECOND);
+    weir_store *store = test_store(&(weir_memory_options){.size_bytes = 128 << 10});
+    for (int round = 0; round < 5; round++) {
+        const int64_t now_us = NOW + round * WEIR_MINUTE;
+        fill(store, &small, "small", 400, 1, now_us);
+        for (int i = 0; i < 400; i++) {
+            char key[64];
+            snprintf(key, sizeof key, "small %d", i);
+            const weir_check check = check_of(&small, key, 1);
+            assert_int_equal(weir_store_reset(store, &check, NULL), WEIR_OK);
+        }
+        for (int i = 0; i < 1000; i++) {
+            assert_true(test_take(store, &large, "large", 1, now_us + i).allowed);
+        }
+        const weir_check check = check_of(&large, "large", 1);
+        assert_int_equal(weir_store_reset(store, &check, NULL), WEIR_OK);
+    }
+    weir_store_close(store);
+}
+
 static void a_log_that_does_not_fit_is_full_and_not_allowed(void **state)
 {
     (void)state;
@@ -253,6 +293,8 @@ int main(void)
         cmocka_unit_test(a_flood_of_fresh_keys_does_not_push_out_an_exhausted_one),
         cmocka_unit_test(what_has_expired_goes_before_anything_live),
         cmocka_unit_test(a_table_two_thirds_full_has_lost_nothing),
+        cmocka_unit_test(a_table_nine_tenths_full_has_lost_almost_nothing),
+        cmocka_unit_test(side_memory_that_is_free_serves_any_size),
         cmocka_unit_test(a_log_that_does_not_fit_is_full_and_not_allowed),
         cmocka_unit_test(a_list_that_does_not_fit_records_nothing),
         cmocka_unit_test(a_cost_of_a_million_is_one_entry_of_a_log),

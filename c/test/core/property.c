@@ -272,6 +272,20 @@ static void a_changed_limit_takes_effect_at_once(void **state)
     weir_store_close(store);
 }
 
+static void a_fraction_under_another_rate_is_rounded_up(void **state)
+{
+    (void)state;
+    weir_store *store = test_store(NULL);
+    const weir_limit seven =
+        LIMIT(.algorithm = WEIR_TOKEN_BUCKET, .rate = 7, .period_us = WEIR_MINUTE);
+    const weir_limit eleven =
+        LIMIT(.algorithm = WEIR_TOKEN_BUCKET, .rate = 11, .period_us = WEIR_MINUTE);
+    test_take(store, &seven, "key", 1, NOW); // full again in 8571428 4/7 us
+    assert_int_equal(test_peek(store, &seven, "key", 1, NOW + 8571428).reset_after_us, 1);
+    assert_int_equal(test_peek(store, &eleven, "key", 1, NOW).reset_after_us, 8571429);
+    weir_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +294,7 @@ int main(void)
         cmocka_unit_test(from_a_full_bucket_exactly_burst_pass),
         cmocka_unit_test(no_rate_drifts),
         cmocka_unit_test(a_changed_limit_takes_effect_at_once),
+        cmocka_unit_test(a_fraction_under_another_rate_is_rounded_up),
     };
     return cmocka_run_group_tests_name("property", tests, NULL, NULL);
 }
