@@ -30,44 +30,80 @@ int64_t weir_memory_clock(const memory_store *m)
 }
 
 // The short way, for limits whose whole state is in the cell: one look-up, one step, one write.
-static weir_status memory_take(weir_store *store, const weir_check *check, int64_t now_us,
-                               weir_decision *out, weir_error *error)
+static weir_status take_at(memory_store *m, const weir_check *check, const weir_place *place,
+                           int64_t now_us, weir_decision *out, weir_error *error)
 {
-    memory_store *m = (memory_store *)store;
     const weir_limit *limit = check->limit;
-    if (weir_algorithm_has_side(limit) || limit->most == 0) {
-        return weir_memory_take_all(store, check, 1, now_us, out, NULL, error);
-    }
-    const weir_place place = weir_table_place(&m->table, weir_memory_tag(m, check));
-    weir_table_prefetch(&place);
-    now_us = weir_memory_now(m, now_us);
-    out->status = WEIR_OK;
-    out->binding = 0;
-
-    weir_group_lock(place.group);
-    weir_cell *cell = weir_table_find(&place);
+    weir_group_lock(place->group);
+    weir_cell *cell = weir_table_find(place);
     weir_state state = {.instant_us = WEIR_LONG_AGO};
     if (cell != NULL) {
         if (cell->kind == WEIR_KIND_SLOTS) { // a counter that had slots before, and has none now
-            weir_group_unlock(place.group);
-            return weir_memory_take_all(store, check, 1, now_us, out, NULL, error);
+            weir_group_unlock(place->group);
+            return weir_memory_take_all(&m->store, check, 1, now_us, out, NULL, error);
         }
         state.instant_us = cell->instant_us;
         state.first = cell->first;
         state.second = cell->second;
     }
+    out->status = WEIR_OK;
+    out->binding = 0;
     const weir_effect effect =
         weir_memory_step(limit, &state, now_us, WEIR_VERB_TAKE, check->cost, out);
     if (effect != WEIR_UNCHANGED) {
         if (cell == NULL) {
-            cell = weir_table_insert(&place, now_us, NULL, 0, weir_memory_forget, m);
+            cell = weir_table_insert(place, now_us, NULL, 0, weir_memory_forget, m);
         }
         *cell = weir_cell_pack(limit, &state, (uint64_t)state.second, weir_used_of(limit, out));
     }
-    place.group->allowed += out->allowed;
-    place.group->refused += !out->allowed;
-    weir_group_unlock(place.group);
+    place->group->allowed += out->allowed;
+    place->group->refused += !out->allowed;
+    weir_group_unlock(place->group);
     return WEIR_OK;
+}
+
+static inline bool goes_the_short_way(const weir_check *check)
+{
+    return !weir_algorithm_has_side(check->limit) && check->limit->most > 0;
+}
+
+static weir_status memory_take(weir_store *store, const weir_check *check, int64_t now_us,
+                               weir_decision *out, weir_error *error)
+{
+    memory_store *m = (memory_store *)store;
+    if (!goes_the_short_way(check)) {
+        return weir_memory_take_all(store, check, 1, now_us, out, NULL, error);
+    }
+    const weir_place place = weir_table_place(&m->table, weir_memory_tag(m, check));
+    weir_table_prefetch(&place);
+    return take_at(m, check, &place, weir_memory_now(m, now_us), out, error);
+}
+
+// How many look-ups are under way at once: enough to hide one cache miss behind the others.
+#define BATCH 16
+
+// Takes up to a batch of valid checks: all cells are asked for before the first is read.
+static weir_status take_batch(memory_store *m, const weir_check *checks, size_t count,
+                              int64_t now_us, weir_decision *rows, weir_error *error)
+{
+    weir_place places[BATCH];
+    for (size_t i = 0; i < count; i++) {
+        places[i] = weir_table_place(&m->table, weir_memory_tag(m, &checks[i]));
+        weir_table_prefetch(&places[i]);
+    }
+    weir_status first = WEIR_OK;
+    for (size_t i = 0; i < count; i++) {
+        weir_error *told = first == WEIR_OK ? error : NULL;
+        const weir_status status =
+            goes_the_short_way(&checks[i])
+                ? take_at(m, &checks[i], &places[i], now_us, &rows[i], told)
+                : weir_memory_take_all(&m->store, &checks[i], 1, now_us, &rows[i], NULL, told);
+        if (status != WEIR_OK) {
+            rows[i] = (weir_decision){.status = status};
+            first = first != WEIR_OK ? first : status;
+        }
+    }
+    return first;
 }
 
 static weir_status memory_take_many(weir_store *store, const weir_check *checks, size_t count,
@@ -76,13 +112,21 @@ static weir_status memory_take_many(weir_store *store, const weir_check *checks,
     memory_store *m = (memory_store *)store;
     now_us = weir_memory_now(m, now_us);
     weir_status first = WEIR_OK;
-    for (size_t i = 0; i < count; i++) {
-        weir_status status = weir_check_validate(&checks[i], WEIR_VERB_TAKE, first ? NULL : error);
-        if (status == WEIR_OK) {
-            status = memory_take(store, &checks[i], now_us, &rows[i], first ? NULL : error);
+    size_t at = 0;
+    while (at < count) {
+        weir_error *told = first == WEIR_OK ? error : NULL;
+        size_t valid = 0;
+        weir_status status = WEIR_OK;
+        while (valid < BATCH && at + valid < count && status == WEIR_OK) {
+            status = weir_check_validate(&checks[at + valid], WEIR_VERB_TAKE, told);
+            valid += status == WEIR_OK;
         }
+        const weir_status taken =
+            take_batch(m, checks + at, valid, now_us, rows + at, status == WEIR_OK ? told : NULL);
+        at += valid;
+        first = first != WEIR_OK ? first : taken;
         if (status != WEIR_OK) {
-            rows[i] = (weir_decision){.status = status};
+            rows[at++] = (weir_decision){.status = status};
             first = first != WEIR_OK ? first : status;
         }
     }
@@ -210,6 +254,11 @@ weir_status weir_memory_open(weir_store **out, const weir_memory_options *option
 {
     const weir_memory_options defaults = {0};
     const weir_memory_options *o = options != NULL ? options : &defaults;
+    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
+        if (o->reserved[i] != 0) {
+            return weir_fail(error, WEIR_INVALID, "reserved was not zero; it must be");
+        }
+    }
     const size_t size = o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES;
     *out = NULL;
     weir_status status = check_sizes(o, size, error);
