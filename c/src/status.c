@@ -1,9 +1,6 @@
-// Names and meanings of the status codes, and the sentence of an error.
+// Names and meanings of the status codes, the interface number and the version.
 
-#include "error.h"
-
-#include <stdarg.h>
-#include <stdio.h>
+#include "weir/status.h"
 
 const char *weir_status_name(weir_status status)
 {
@@ -37,22 +34,4 @@ int weir_abi(void)
 const char *weir_version(void)
 {
     return WEIR_VERSION;
-}
-
-weir_status weir_fail(weir_error *error, weir_status status, const char *format, ...)
-{
-    if (error == NULL) {
-        return status;
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    for (char *c = error->message; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~') {
-            *c = '?';
-        }
-    }
-    error->status = status;
-    return status;
 }

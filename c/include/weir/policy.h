@@ -7,7 +7,12 @@
 // A policy is untrusted: it has a budget of instructions, memory and time for each call, reaches
 // only a pinned list of functions, and sees of a request only the fields that it reads. One that
 // breaks its budget is stopped with an error and its state rebuilt; the store is untouched, and the
-// next request does not notice.
+// next request does not notice. Globals can't be written. Locals that a policy keeps between calls
+// are its own affair: each runner has its own, and a rebuild or reload forgets them.
+//
+// The function of the request returns checks, or one list of checks, and every one must pass; or
+// true, which passes without a limit. false or weir.deny(reason) among them refuses, and then no
+// check is taken. Anything else, nil above all, is WEIR_POLICY.
 
 #ifndef WEIR_POLICY_H
 #define WEIR_POLICY_H
@@ -51,11 +56,11 @@ typedef struct weir_request {
 // What a policy said of one request, and what the store answered. Pointers stay good until the next
 // call on the runner.
 typedef struct weir_outcome {
-    bool allowed;       // the policy's word and every check that is not in shadow
-    const char *reason; // of weir.deny(reason); NULL otherwise
-    weir_decision
-        decision; // the joint decision of the checks that count; all nought when there were none
-    const weir_limit *binding; // the limit that binds; NULL when there were no checks
+    bool allowed;           // the policy's word and every check that is not in shadow
+    const char *reason;     // of weir.deny(reason); NULL otherwise
+    weir_decision decision; // the joint decision of the checks that count, its binding an index of
+                            // checks; all nought when there were none
+    const weir_limit *binding; // the limit that binds; NULL when no check counted
     const weir_check *checks;  // every check the policy returned, in order, those in shadow too
     const weir_decision *rows; // one a check
     const bool *shadow;        // one a check: reported and never refuses
@@ -82,11 +87,11 @@ WEIR_API weir_status weir_policy_reload_text(weir_policy *policy, const char *te
                                              size_t text_size, weir_error *error);
 
 // The limits of the policy as last loaded, in the order in which they were made, for reports. Good
-// until the next reload.
+// until the next reload, and till then the limits of outcomes are these, by address.
 WEIR_API size_t weir_policy_limits(const weir_policy *policy, const weir_limit *const **out_limits,
                                    const bool **out_shadow);
 
-// Whether the policy has a `response` function.
+// Whether the policy as last loaded has a `response` function. Not while another thread reloads.
 WEIR_API bool weir_policy_has_response(const weir_policy *policy);
 
 // Closes the policy; its runners must be closed first.
@@ -97,16 +102,17 @@ WEIR_API weir_status weir_runner_open(weir_runner **out, weir_policy *policy, we
 WEIR_API void weir_runner_close(weir_runner *runner);
 
 // Asks the policy, then the store. Checks in shadow are taken by themselves after the others have
-// passed, and only peeked at when they have not. On an error nothing was recorded.
+// passed, and only peeked at when they have not; one that the store could not answer has its status
+// in its row. On an error nothing was recorded. WEIR_POLICY or WEIR_POLICY_BUDGET with file, line
+// and reason, or what the store said.
 WEIR_API weir_status weir_runner_decide(weir_runner *runner, weir_store *store,
                                         const weir_request *request, weir_outcome *out,
                                         weir_error *error);
 
 // After the request was served: runs the policy's `response` with the same request and the fields
-// of the response
-// (`response.allowed` and `response.reason` are set from `allowed` and the policy), then applies
-// the refunds, charges and releases that it asked for, all after it has returned. Does nothing when
-// the policy has no `response`.
+// of the response (`response.allowed` is `allowed`), then applies the refunds, charges and releases
+// that it asked for, all after it has returned; one that fails leaves the others alone, and the
+// first failure is returned. Does nothing when the policy has no `response`.
 WEIR_API weir_status weir_runner_respond(weir_runner *runner, weir_store *store,
                                          const weir_request *request, const weir_field *response,
                                          size_t response_count, bool allowed, weir_error *error);

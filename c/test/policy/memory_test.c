@@ -152,10 +152,12 @@ static bool open_with_failure(road *r, long n)
     return did_fail;
 }
 
-// What was there before goes on when memory is back.
+// The policy that was there goes on when memory is back, so one serves all failures.
 static bool reload_with_failure(road *r, long n)
 {
-    assert_int_equal(open_all(r), WEIR_OK);
+    if (r->policy == NULL) {
+        assert_int_equal(open_all(r), WEIR_OK);
+    }
     fail_after(n);
     weir_status status = reload(r);
     if (status == WEIR_OK) {
@@ -163,13 +165,17 @@ static bool reload_with_failure(road *r, long n)
     }
     const bool did_fail = stop_failing();
     assert_survived(r, status);
-    assert_int_equal(decide_and_respond(r), WEIR_OK);
-    close_all(r);
+    if (status != WEIR_OK) {
+        assert_int_equal(decide_and_respond(r), WEIR_OK);
+    }
     return did_fail;
 }
 
 static void fail_each(bool (*run)(road *, long))
 {
+#if defined(__SANITIZE_THREAD__)
+    skip(); // one thread, and ThreadSanitizer keeps what is freed
+#endif
     road r = {.policy = NULL};
     assert_int_equal(weir_memory_open(&r.store, NULL, NULL), WEIR_OK);
     const long before = live;
@@ -179,6 +185,7 @@ static void fail_each(bool (*run)(road *, long))
             n++;
         }
         assert_true(n > 100);
+        close_all(&r);
         assert_int_equal(live, before);
     }
     weir_store_close(r.store);

@@ -1,0 +1,1 @@
+while true do (""):rep(65000,"") end

@@ -1,0 +1,1 @@
+string.rep=nil _G.x=1 x=1

@@ -1,0 +1,1 @@
+return setmetatable(string,{__index=function() return error end})
