@@ -85,10 +85,10 @@ says_not 'note:'
 run 0 "$weir" replay "$work/address.lua" $small/common.log
 says 'common, 3 records'
 run 0 "$weir" replay "$work/client.lua" $small/lines.jsonl
-says 'JSON lines, 3 records; ts is the time, as epoch seconds'
+says 'JSON lines, 3 records; time from ts, as epoch seconds'
 says 'stamps step by 10ms'
 run 0 "$weir" replay "$work/client.lua" $small/columns.tsv
-says 'tab-separated, 3 records; when is the time, as ISO 8601'
+says 'tab-separated, 3 records; time from when, as ISO 8601'
 says 'stamps step by 10us'
 says 'zone +02:00'
 gzip -c $small/combined.log > "$work/combined.gz"

@@ -21,7 +21,7 @@ static void open_log(fixture *f, const char *path, const char *time_name)
 {
     char error[400];
     assert_true(lines_open(&f->lines, path));
-    lines_load(&f->lines);
+    lines_load(&f->lines, NULL);
     if (!reader_open(&f->reader, &f->lines, time_name, error, sizeof error)) {
         fail_msg("%s: %s", path, error);
     }
@@ -279,6 +279,26 @@ static void a_zeek_header_is_a_header(void **state)
     close_log(&f);
 }
 
+// 250 numbers under a name of 400 bytes are more text than a line may make.
+static void text_that_has_no_room_is_left_out(void **state)
+{
+    (void)state;
+    static char text[16384], name[401];
+    memset(name, 'n', sizeof name - 1);
+    int size = snprintf(text, sizeof text, "{\"ts\":1715472001,\"a\":\"b\",\"%s\":{", name);
+    for (int i = 0; i < 250; i++) {
+        size +=
+            snprintf(text + size, sizeof text - (size_t)size, "%s\"%d\":%d", i ? "," : "", i, i);
+    }
+    snprintf(text + size, sizeof text - (size_t)size, "}}\n");
+    fixture f;
+    open_text(&f, text, NULL);
+    assert_null(next(&f));
+    assert_field(&f, "a", "b");
+    assert_in_range(f.count, 100, 200);
+    close_log(&f);
+}
+
 // How long a request took is a number too, and no time of day.
 static void a_duration_is_not_taken_for_the_time(void **state)
 {
@@ -301,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_torn_line_says_where),
         cmocka_unit_test(other_lines_say_what_is_wrong_too),
         cmocka_unit_test(a_zeek_header_is_a_header),
+        cmocka_unit_test(text_that_has_no_room_is_left_out),
         cmocka_unit_test(a_duration_is_not_taken_for_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
