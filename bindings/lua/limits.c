@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "limit_table.h"
 #include "value.h"
 #include "weir/duration.h"
 
@@ -51,90 +52,15 @@ static int host_rate(lua_State *L)
     return 2;
 }
 
-// Options that are numbers, by the names that the vocabulary gives them.
-typedef struct number_option {
-    const char *name;
-    size_t offset;
-} number_option;
-
-#define NUMBER(field)                                                                              \
-    {                                                                                              \
-#field, offsetof(weir_limit_options, field)                                                \
-    }
-
-static const number_option number_options[] = {
-    NUMBER(rate),      NUMBER(period_us), NUMBER(burst), NUMBER(queue),  NUMBER(limit),
-    NUMBER(window_us), NUMBER(offset_us), NUMBER(slots), NUMBER(gap_us), NUMBER(ttl_us),
-};
-
-// False when a whole number is beyond every integer; then the top of the stack says so.
-static bool read_numbers(lua_State *L, weir_limit_options *out)
-{
-    for (size_t i = 0; i < sizeof number_options / sizeof number_options[0]; i++) {
-        const number_option *option = &number_options[i];
-        if (lua_getfield(L, 1, option->name) != LUA_TNIL) {
-            int whole;
-            const int64_t value = lua_tointegerx(L, -1, &whole);
-            if (!whole) {
-                lua_pushfstring(L, "%s was %s; it must be at most 2^40", option->name,
-                                value_shown(L, -1));
-                return false;
-            }
-            memcpy((char *)out + option->offset, &value, sizeof value);
-        }
-        lua_pop(L, 1);
-    }
-    // A burst that is given as nought means it.
-    if (lua_getfield(L, 1, "burst") != LUA_TNIL && out->burst == 0) {
-        out->burst = WEIR_NONE;
-    }
-    lua_pop(L, 1);
-    return true;
-}
-
-static bool read_flag(lua_State *L, const char *name)
-{
-    lua_getfield(L, 1, name);
-    const bool set = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    return set;
-}
-
-// Prepares the limit. False when the options do not do; then the top of the stack says why.
-static bool init_limit(lua_State *L, weir_limit *out)
-{
-    weir_limit_options given = {0};
-    weir_error error;
-    size_t size;
-    lua_getfield(L, 1, "name");
-    lua_getfield(L, 1, "algorithm");
-    given.name = lua_tolstring(L, 2, &size);
-    if (strlen(given.name) != size) {
-        lua_pushliteral(L, "name has a NUL; it must be 1 to 64 printable ASCII characters");
-        return false;
-    }
-    if (read_flag(L, "shadow")) {
-        lua_pushliteral(L, "shadow was true; only a policy has limits in shadow");
-        return false;
-    }
-    if (!read_numbers(L, &given)) {
-        return false;
-    }
-    given.strict = read_flag(L, "strict");
-    given.count_denied = read_flag(L, "count_denied");
-    if (weir_algorithm_parse(lua_tostring(L, 3), &given.algorithm, &error) != WEIR_OK ||
-        weir_limit_init(out, &given, &error) != WEIR_OK) {
-        lua_pushstring(L, error.message);
-        return false;
-    }
-    return true;
-}
-
 static int host_limit(lua_State *L)
 {
     weir_limit limit;
-    lua_settop(L, 1);
-    if (!init_limit(L, &limit)) {
+    if (limit_table_flag(L, "shadow")) {
+        lua_pushnil(L);
+        lua_pushliteral(L, "shadow was true; only a policy has limits in shadow");
+        return 2;
+    }
+    if (!limit_table_init(L, &limit)) {
         lua_pushnil(L);
         lua_insert(L, -2);
         return 2;

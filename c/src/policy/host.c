@@ -9,6 +9,7 @@
 #include "handle.h"
 #include "instance.h"
 #include "limit_object.h"
+#include "limit_table.h"
 
 #include "weir/duration.h"
 
@@ -72,54 +73,6 @@ static int host_deny(lua_State *L)
     return 1;
 }
 
-// Options that are numbers, by the names that the vocabulary gives them.
-typedef struct option {
-    const char *name;
-    size_t offset;
-} option;
-
-#define OPTION(field)                                                                              \
-    {                                                                                              \
-#field, offsetof(weir_limit_options, field)                                                \
-    }
-
-static const option options[] = {
-    OPTION(rate),      OPTION(period_us), OPTION(burst), OPTION(queue),  OPTION(limit),
-    OPTION(window_us), OPTION(offset_us), OPTION(slots), OPTION(gap_us), OPTION(ttl_us),
-};
-
-// False when an option is a number too large for any; it is named at the top of the stack.
-static bool read_numbers(lua_State *L, weir_limit_options *out)
-{
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (lua_getfield(L, 1, options[i].name) != LUA_TNIL) {
-            int whole;
-            int64_t value = lua_tointegerx(L, -1, &whole);
-            if (!whole) {
-                lua_pushfstring(L, "%s was %s; it must be at most 2^40", options[i].name,
-                                luaL_tolstring(L, -1, NULL));
-                return false;
-            }
-            memcpy((char *)out + options[i].offset, &value, sizeof value);
-        }
-        lua_pop(L, 1);
-    }
-    // A burst that is given as nought means it.
-    if (lua_getfield(L, 1, "burst") != LUA_TNIL && out->burst == 0) {
-        out->burst = WEIR_NONE;
-    }
-    lua_pop(L, 1);
-    return true;
-}
-
-static bool read_flag(lua_State *L, const char *name)
-{
-    lua_getfield(L, 1, name);
-    bool set = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    return set;
-}
-
 // The first instance that loads a policy makes its limits; every later one must make the same.
 static weir_status register_limit(instance *in, const weir_limit *limit, bool shadow,
                                   size_t *out_index, weir_error *error)
@@ -153,34 +106,17 @@ static weir_status register_limit(instance *in, const weir_limit *limit, bool sh
 static int host_limit(lua_State *L)
 {
     instance *in = instance_of(L);
-    weir_limit_options given = {0};
     weir_limit limit;
     weir_error error;
     size_t index;
     if (in->phase != PHASE_LOAD) {
         return answer_wrong(L, "limits are made while the policy loads, not for a request");
     }
-    lua_settop(L, 1);
-    lua_getfield(L, 1, "algorithm");
-    lua_getfield(L, 1, "name");
-    given.name = plain_text(L, 3);
-    if (given.name == NULL) {
-        return answer_wrong(L, "name has a NUL; it must be 1 to 64 printable ASCII characters");
+    if (!limit_table_init(L, &limit)) {
+        return answer_wrong(L, lua_tostring(L, -1));
     }
-    if (!read_numbers(L, &given)) {
-        lua_pushnil(L);
-        lua_rotate(L, -2, 1);
-        return 2;
-    }
-    given.strict = read_flag(L, "strict");
-    given.count_denied = read_flag(L, "count_denied");
-    weir_status status = weir_algorithm_parse(lua_tostring(L, 2), &given.algorithm, &error);
-    if (status == WEIR_OK) {
-        status = weir_limit_init(&limit, &given, &error);
-    }
-    if (status == WEIR_OK) {
-        status = register_limit(in, &limit, read_flag(L, "shadow"), &index, &error);
-    }
+    const bool shadow = limit_table_flag(L, "shadow");
+    const weir_status status = register_limit(in, &limit, shadow, &index, &error);
     if (status == WEIR_NO_MEMORY) {
         budget_raise(L, BREACH_SYSTEM);
     }
