@@ -137,13 +137,15 @@ static int read_options(replay_options *o, int argc, char **argv)
     return EXIT_FINE;
 }
 
-// How much a store needs for the log. Nobody knows before how many keys there are: if it was too
-// little, the replay starts over with more.
+// How much a store needs for the log. Nobody knows before how many keys there are, and a small
+// table is a fast one: the first fits in a cache, and when it has to forget a live key the replay
+// starts over with eight times as much.
 typedef struct store_size {
     size_t table_bytes, side_bytes;
 } store_size;
 
-#define KEY_BYTES 48
+#define FIRST_BYTES ((size_t)2 << 20)
+#define GROWTH      8
 
 static bool has_side(const weir_limit *limit)
 {
@@ -151,12 +153,7 @@ static bool has_side(const weir_limit *limit)
            (limit->algorithm == WEIR_SLIDING_COUNTER && limit->slots > 1);
 }
 
-static size_t at_least(size_t size, size_t least)
-{
-    return size > least ? size : least;
-}
-
-static store_size first_size(const weir_policy *policy, const input *in)
+static store_size first_size(const weir_policy *policy)
 {
     const weir_limit *const *limits;
     const bool *shadow;
@@ -164,11 +161,7 @@ static store_size first_size(const weir_policy *policy, const input *in)
     for (size_t i = 0; i < count; i++) {
         sides += has_side(limits[i]);
     }
-    size_t records = in->as_logged ? 1 << 20 : input_estimate(in);
-    return (store_size){
-        .table_bytes = at_least(records / 4 * KEY_BYTES * at_least(count, 1), 4 << 20),
-        .side_bytes = sides ? at_least(records * 32 * sides, 16 << 20) : 0,
-    };
+    return (store_size){.table_bytes = FIRST_BYTES, .side_bytes = sides ? FIRST_BYTES : 0};
 }
 
 // A quarter of the machine's memory, and what --memory says when it does.
@@ -198,7 +191,8 @@ typedef struct replay {
     weir_counters store;
 } replay;
 
-static weir_status run_once(replay *r, store_size size, weir_error *error)
+// `may_grow`: stops when the store turns out to be too small.
+static weir_status run_once(replay *r, store_size size, bool may_grow, weir_error *error)
 {
     weir_store *store = NULL;
     tally_close(&r->counts);
@@ -215,7 +209,8 @@ static weir_status run_once(replay *r, store_size size, weir_error *error)
 
     weir_status status = open_store(&store, r->options, size, error);
     if (status == WEIR_OK) {
-        status = replay_run(&r->in, r->policy, store, &r->counts, &r->totals, progress_show, error);
+        status = replay_run(&r->in, r->policy, store, may_grow, &r->counts, &r->totals,
+                            progress_show, error);
     }
     if (status == WEIR_OK) {
         weir_memory_counters(store, &r->store);
@@ -226,9 +221,16 @@ static weir_status run_once(replay *r, store_size size, weir_error *error)
 
 static weir_status run_fitting(replay *r, weir_error *error)
 {
-    store_size size = first_size(r->policy, &r->in);
+    store_size size = first_size(r->policy);
+    bool fixed = r->in.as_logged || r->options->memory_bytes > 0;
+    if (fixed && r->options->memory_bytes == 0) {
+        size.table_bytes *= GROWTH * GROWTH; // it can't start over, so it starts large
+        size.side_bytes *= GROWTH * GROWTH;
+    }
     for (;;) {
-        weir_status status = run_once(r, size, error);
+        store_size next = {size.table_bytes * GROWTH, size.side_bytes * GROWTH};
+        bool may_grow = !fixed && next.table_bytes + next.side_bytes <= most_bytes();
+        weir_status status = run_once(r, size, may_grow, error);
         if (status != WEIR_OK) {
             return status;
         }
@@ -241,14 +243,10 @@ static weir_status run_fitting(replay *r, weir_error *error)
             continue;
         }
         bool short_of_room = r->store.evicted > 0 || r->totals.full > 0;
-        if (!short_of_room || r->in.as_logged || r->options->memory_bytes > 0) {
+        if (!short_of_room || !may_grow) {
             return WEIR_OK;
         }
-        size.table_bytes *= 4;
-        size.side_bytes *= 4;
-        if (size.table_bytes + size.side_bytes > most_bytes()) {
-            return WEIR_OK;
-        }
+        size = next;
         input_rewind(&r->in);
     }
 }

@@ -73,20 +73,6 @@ void input_close(input *in)
     *in = (input){0};
 }
 
-size_t input_estimate(const input *in)
-{
-    size_t sum = 0;
-    for (size_t i = 0; !in->as_logged && i < in->count; i++) {
-        const log_lines *lines = &in->files[i].lines;
-        size_t sample = lines->size < LINES_SAMPLE ? lines->size : LINES_SAMPLE, ends = 1;
-        for (size_t at = 0; at < sample; at++) {
-            ends += lines->data[at] == '\n';
-        }
-        sum += sample ? lines->size / sample * ends + ends : 0;
-    }
-    return sum;
-}
-
 static void note_skipped(log_file *file, const char *reason)
 {
     if (file->skipped++ == 0) {

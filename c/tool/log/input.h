@@ -69,9 +69,6 @@ bool input_open(input *in, char *const *paths, size_t count, const char *time_na
                 progress_function *progress);
 void input_close(input *in);
 
-// About how many records there are, by the length of the first lines; of a stream, 0.
-size_t input_estimate(const input *in);
-
 // The next record. `fields` is the caller's room for READER_FIELDS_MAX. False at the end; or, when
 // `disorder` says so, because the records are not in the order of time: call input_gather and start
 // over. That is seldom, or soon: a log that is unsorted shows it in its first lines.

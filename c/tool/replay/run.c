@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weir/memory.h>
+
 static void note_failed(replay_totals *totals, const input *in, const input_record *from,
                         const weir_error *error, uint64_t *counter)
 {
@@ -48,8 +50,17 @@ static weir_status count_outcome(tally *counts, replay_totals *totals, const wei
     return WEIR_OK;
 }
 
-weir_status replay_run(input *in, weir_policy *policy, weir_store *store, tally *counts,
-                       replay_totals *out, progress_function *progress, weir_error *error)
+// Whether the store has had to forget a live key, or had no room for a state.
+static bool is_short(weir_store *store, const replay_totals *totals)
+{
+    weir_counters counters;
+    weir_memory_counters(store, &counters);
+    return counters.evicted > 0 || totals->full > 0;
+}
+
+weir_status replay_run(input *in, weir_policy *policy, weir_store *store, bool stop_when_short,
+                       tally *counts, replay_totals *out, progress_function *progress,
+                       weir_error *error)
 {
     *out = (replay_totals){0};
     weir_runner *runner;
@@ -61,8 +72,13 @@ weir_status replay_run(input *in, weir_policy *policy, weir_store *store, tally 
     weir_field fields[READER_FIELDS_MAX];
     input_record from;
     while (status == WEIR_OK && input_next(in, fields, &from)) {
-        if ((++out->requests & 0x3fff) == 0 && progress) {
-            progress("replaying", input_part(in));
+        if ((++out->requests & 0x3fff) == 0) {
+            if (progress) {
+                progress("replaying", input_part(in));
+            }
+            if (stop_when_short && is_short(store, out)) {
+                break;
+            }
         }
         weir_request request = {
             .fields = from.fields, .count = from.count, .time_us = from.time_us};
