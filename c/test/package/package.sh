@@ -50,7 +50,7 @@ int main(void)
     return puts("policy") < 0;
 }
 TEXT
-cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+cmake -G Ninja -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
     -DCMAKE_C_COMPILER="$cc" >"$work/cmake.log"
 cmake --build "$work/project/build" >>"$work/cmake.log" || { cat "$work/cmake.log"; exit 1; }
 check "$work/project/build/embed"
