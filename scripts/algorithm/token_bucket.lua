@@ -1,0 +1,121 @@
+--- token_bucket: the state is one instant, when the bucket is full again.
+--
+-- A span is whole microseconds and a numerator over the reduced rate: 1/3 us stays 1/3 us.
+
+local scale = require "algorithm.scale"
+
+-- Full at full_at + part / over microseconds; nil, a bucket that was never touched.
+-- Returns the same three to record (nil: record nothing), then allowed, remaining, retry_after,
+-- reset_after, and how long the bucket would have needed to fill before this call.
+return function(full_at, part, over, rate, period, burst, now, cost, op)
+  local judges = op ~= "refund" and op ~= "charge"
+  if burst == 0 then
+    if judges and cost > 0 then
+      return nil, nil, nil, 0, 0, -1, 0, 0
+    end
+    return nil, nil, nil, 1, 0, 0, 0, 0
+  end
+
+  local counted = cost
+  if cost > 2 * burst then
+    counted = 2 * burst -- no more can be owed
+  end
+  local span, span_part, need, need_part
+  local rest = period % rate
+  if rest == 0 then
+    period, rate = period / rate, 1
+    span, span_part, need, need_part = burst * period, 0, counted * period, 0
+  else
+    local divisor = rate
+    while rest > 0 do
+      divisor, rest = rest, divisor % rest
+    end
+    period, rate = period / divisor, rate / divisor
+    span, span_part = scale(burst, period, rate)
+    need, need_part = scale(counted, period, rate)
+  end
+
+  local debt, debt_part, record = 0, 0, false
+  local most, most_part = 2 * span, 2 * span_part
+  if most_part >= rate then
+    most, most_part = most + 1, most_part - rate
+  end
+  if full_at then
+    if part > 0 and over ~= rate then
+      full_at, part = full_at + 1, 0
+    end
+    if full_at >= now then
+      debt, debt_part = full_at - now, part
+      if debt > most or debt == most and debt_part > most_part then
+        debt, debt_part, record = span, span_part, true
+      end
+    end
+  end
+
+  local allowed, retry_after, waiting = 1, 0, debt
+  if debt_part > 0 then
+    waiting = debt + 1
+  end
+  if judges then
+    -- The most that the bucket may owe for this cost to pass.
+    local room, room_part = span - need, span_part - need_part
+    if room_part < 0 then
+      room, room_part = room - 1, room_part + rate
+    end
+    if cost > burst then
+      allowed, retry_after = 0, -1
+    elseif cost > 0 then
+      if debt > room or debt == room and debt_part > room_part then
+        allowed, retry_after = 0, debt - room
+        if debt_part > room_part then
+          retry_after = retry_after + 1
+        end
+      elseif op == "take" then
+        debt, debt_part, record = debt + need, debt_part + need_part, true
+      end
+    end
+    record = record and op ~= "peek"
+  elseif op == "charge" then
+    record = cost > 0
+    if record then
+      debt, debt_part = debt + need, debt_part + need_part
+    end
+  else
+    record = cost > 0 and waiting > 0
+    if record then
+      debt, debt_part = debt - need, debt_part - need_part
+    end
+  end
+
+  if debt_part >= rate then
+    debt, debt_part = debt + 1, debt_part - rate
+  elseif debt_part < 0 then
+    debt, debt_part = debt - 1, debt_part + rate
+  end
+  if debt < 0 then
+    debt, debt_part = 0, 0
+  elseif debt > most or debt == most and debt_part > most_part then
+    debt, debt_part = most, most_part
+  end
+
+  local remaining, reset_after = 0, debt
+  if debt_part > 0 then
+    reset_after = debt + 1
+  end
+  if rate == 1 then
+    if debt < span then
+      remaining = (span - debt - (span - debt) % period) / period
+    end
+  else
+    local used, left = scale(debt, rate, period)
+    left = left + debt_part + period - 1
+    used = used + (left - left % period) / period
+    if used < burst then
+      remaining = burst - used
+    end
+  end
+  if record then
+    return now + debt, debt_part, rate, allowed, remaining, retry_after, reset_after, waiting
+  end
+  return nil, nil, nil, allowed, remaining, retry_after, reset_after, waiting
+end

@@ -1,0 +1,34 @@
+--- min_gap: let one through a gap after the last.
+--
+-- KEYS[1]   the last event's instant
+-- ARGV      gap_us, count_denied (0 or 1)[, cost = 1[, op = take | peek | refund | charge[, now_us = the server's clock]]]
+-- Reply     allowed, limit (1), remaining, retry_after_us, reset_after_us, delay_us (0)
+-- Writes    one SET with its TTL when allowed, or denied and counted; a DEL when refunded; else nothing
+-- Commands  DEL GET SET TIME
+
+local keep = require "wire.keep"
+local request = require "wire.request"
+local take = require "wire.min_gap"
+local value = require "wire.value"
+
+local wrong, cost, op, now, slack = request(KEYS, ARGV, 2)
+if wrong then
+  return { err = wrong }
+end
+local state
+wrong, state = value(KEYS[1])
+if wrong then
+  return { err = wrong }
+end
+local record, allowed, limit, remaining, retry_after, reset_after, delay
+wrong, record, allowed, limit, remaining, retry_after, reset_after, delay =
+  take(ARGV, 1, state, cost, op, now)
+if wrong then
+  return { err = wrong }
+end
+if record then
+  keep(KEYS[1], record, reset_after, slack)
+elseif record == false then
+  redis.call("DEL", KEYS[1])
+end
+return { allowed, limit, remaining, retry_after, reset_after, delay }
