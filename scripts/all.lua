@@ -23,12 +23,13 @@ local sliding_log = require "wire.sliding_log"
 local token_bucket = require "wire.token_bucket"
 local value = require "wire.value"
 
-local wrong, op, checks = list(KEYS, ARGV)
+local keys, arguments = KEYS, ARGV
+local wrong, op, checks = list(keys, arguments)
 if wrong then
   return { err = wrong }
 end
 local now, slack
-wrong, now, slack = clock(ARGV[1] ~= "" and ARGV[1])
+wrong, now, slack = clock(arguments[1] ~= "" and arguments[1])
 if wrong then
   return { err = wrong }
 end
@@ -38,15 +39,15 @@ local allowed, binding
 local verb = op
 repeat
   for index, check in ipairs(checks) do
-    local algorithm, first, cost, key = check.algorithm, check.first, check.cost, KEYS[index]
+    local algorithm, first, cost, key = check.algorithm, check.first, check.cost, keys[index]
     if algorithm == "sliding_log" then
       wrong, check.length, check.from, check.kept, check.added, check.instant,
         check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after =
-        sliding_log(ARGV, first, key, cost, verb, now)
+        sliding_log(arguments, first, key, cost, verb, now)
     elseif algorithm == "concurrency" then
       wrong, check.ttl, check.held, check.drop, check.ahead,
         check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after =
-        concurrency(ARGV, first, key, cost, verb, now)
+        concurrency(arguments, first, key, cost, verb, now)
     else
       if check.state == nil then
         wrong, check.state = value(key)
@@ -58,23 +59,23 @@ repeat
       if algorithm == "token_bucket" then
         wrong, check.record,
           check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after, check.delay =
-          token_bucket(ARGV, first, state, cost, verb, now)
+          token_bucket(arguments, first, state, cost, verb, now)
       elseif algorithm == "leaky_bucket" then
         wrong, check.record,
           check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after, check.delay =
-          leaky_bucket(ARGV, first, state, cost, verb, now)
+          leaky_bucket(arguments, first, state, cost, verb, now)
       elseif algorithm == "fixed_window" then
         wrong, check.record,
           check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after, check.delay =
-          fixed_window(ARGV, first, state, cost, verb, now)
+          fixed_window(arguments, first, state, cost, verb, now)
       elseif algorithm == "sliding_counter" then
         wrong, check.record,
           check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after, check.delay =
-          sliding_counter(ARGV, first, state, cost, verb, now)
+          sliding_counter(arguments, first, state, cost, verb, now)
       else
         wrong, check.record,
           check.allowed, check.limit, check.remaining, check.retry_after, check.reset_after, check.delay =
-          min_gap(ARGV, first, state, cost, verb, now)
+          min_gap(arguments, first, state, cost, verb, now)
       end
     end
     if wrong then
@@ -90,7 +91,7 @@ until not again
 
 local reply = { allowed, binding }
 for index, check in ipairs(checks) do
-  local key = KEYS[index]
+  local key = keys[index]
   if check.algorithm == "sliding_log" then
     if check.from then
       keep_log(key, check.length, check.from, check.kept, check.added, check.instant, check.reset_after, slack)

@@ -7,19 +7,24 @@
 -- Writes    ZADD or ZREM of the id, ZREMRANGEBYSCORE of those that lapsed, PEXPIRE; nothing when refused or not held
 -- Commands  PEXPIRE TIME ZADD ZCARD ZRANGE ZRANGEBYSCORE ZREM ZREMRANGEBYSCORE ZSCORE
 
+local clock = require "wire.clock"
 local keep_leases = require "wire.keep_leases"
 local request = require "wire.lease"
 local take = require "wire.concurrency"
 
-local wrong, id, op, now, slack = request(KEYS, ARGV, 2)
+local keys, arguments = KEYS, ARGV
+local wrong, id, op = request(keys, arguments, 2)
 if wrong then
   return { err = wrong }
 end
-local ttl, held, drop, ahead, allowed, limit, remaining, retry_after, reset_after
-wrong, ttl, held, drop, ahead, allowed, limit, remaining, retry_after, reset_after =
-  take(ARGV, 1, KEYS[1], id, op, now)
-if wrong then
-  return { err = wrong }
+local wrong_now, now, slack = clock(arguments[5])
+if wrong_now then
+  return { err = wrong_now }
 end
-keep_leases(KEYS[1], id, ttl, held, drop, ahead, now, reset_after, slack)
+local invalid, ttl, held, drop, ahead, allowed, limit, remaining, retry_after, reset_after =
+  take(arguments, 1, keys[1], id, op, now)
+if invalid then
+  return { err = invalid }
+end
+keep_leases(keys[1], id, ttl, held, drop, ahead, now, reset_after, slack)
 return { allowed, limit, remaining, retry_after, reset_after, 0 }

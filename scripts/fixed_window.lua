@@ -6,27 +6,31 @@
 -- Writes    one SET with its TTL when allowed; nothing when refused
 -- Commands  GET SET TIME
 
+local clock = require "wire.clock"
 local keep = require "wire.keep"
 local request = require "wire.request"
 local take = require "wire.fixed_window"
 local value = require "wire.value"
 
-local wrong, cost, op, now, slack = request(KEYS, ARGV, 3)
+local keys, arguments = KEYS, ARGV
+local wrong, cost, op = request(keys, arguments, 3)
 if wrong then
   return { err = wrong }
 end
-local state
-wrong, state = value(KEYS[1])
-if wrong then
-  return { err = wrong }
+local wrong_now, now, slack = clock(arguments[6])
+if wrong_now then
+  return { err = wrong_now }
 end
-local record, allowed, limit, remaining, retry_after, reset_after, delay
-wrong, record, allowed, limit, remaining, retry_after, reset_after, delay =
-  take(ARGV, 1, state, cost, op, now)
-if wrong then
-  return { err = wrong }
+local wrong_type, state = value(keys[1])
+if wrong_type then
+  return { err = wrong_type }
+end
+local invalid, record, allowed, limit, remaining, retry_after, reset_after, delay =
+  take(arguments, 1, state, cost, op, now)
+if invalid then
+  return { err = invalid }
 end
 if record then
-  keep(KEYS[1], record, reset_after, slack)
+  keep(keys[1], record, reset_after, slack)
 end
 return { allowed, limit, remaining, retry_after, reset_after, delay }

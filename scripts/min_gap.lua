@@ -6,29 +6,33 @@
 -- Writes    one SET with its TTL when allowed, or denied and counted; a DEL when refunded; else nothing
 -- Commands  DEL GET SET TIME
 
+local clock = require "wire.clock"
 local keep = require "wire.keep"
 local request = require "wire.request"
 local take = require "wire.min_gap"
 local value = require "wire.value"
 
-local wrong, cost, op, now, slack = request(KEYS, ARGV, 2)
+local keys, arguments = KEYS, ARGV
+local wrong, cost, op = request(keys, arguments, 2)
 if wrong then
   return { err = wrong }
 end
-local state
-wrong, state = value(KEYS[1])
-if wrong then
-  return { err = wrong }
+local wrong_now, now, slack = clock(arguments[5])
+if wrong_now then
+  return { err = wrong_now }
 end
-local record, allowed, limit, remaining, retry_after, reset_after, delay
-wrong, record, allowed, limit, remaining, retry_after, reset_after, delay =
-  take(ARGV, 1, state, cost, op, now)
-if wrong then
-  return { err = wrong }
+local wrong_type, state = value(keys[1])
+if wrong_type then
+  return { err = wrong_type }
+end
+local invalid, record, allowed, limit, remaining, retry_after, reset_after, delay =
+  take(arguments, 1, state, cost, op, now)
+if invalid then
+  return { err = invalid }
 end
 if record then
-  keep(KEYS[1], record, reset_after, slack)
+  keep(keys[1], record, reset_after, slack)
 elseif record == false then
-  redis.call("DEL", KEYS[1])
+  redis.call("DEL", keys[1])
 end
 return { allowed, limit, remaining, retry_after, reset_after, delay }

@@ -6,21 +6,26 @@
 -- Writes    RPUSH when allowed, or denied and counted, LTRIM of what has expired, PEXPIRE; nothing when refused
 -- Commands  LINDEX LLEN LTRIM PEXPIRE RPUSH TIME
 
+local clock = require "wire.clock"
 local keep_log = require "wire.keep_log"
 local request = require "wire.request"
 local take = require "wire.sliding_log"
 
-local wrong, cost, op, now, slack = request(KEYS, ARGV, 3)
+local keys, arguments = KEYS, ARGV
+local wrong, cost, op = request(keys, arguments, 3)
 if wrong then
   return { err = wrong }
 end
-local length, from, kept, added, instant, allowed, limit, remaining, retry_after, reset_after
-wrong, length, from, kept, added, instant, allowed, limit, remaining, retry_after, reset_after =
-  take(ARGV, 1, KEYS[1], cost, op, now)
-if wrong then
-  return { err = wrong }
+local wrong_now, now, slack = clock(arguments[6])
+if wrong_now then
+  return { err = wrong_now }
+end
+local invalid, length, from, kept, added, instant, allowed, limit, remaining, retry_after, reset_after =
+  take(arguments, 1, keys[1], cost, op, now)
+if invalid then
+  return { err = invalid }
 end
 if from then
-  keep_log(KEYS[1], length, from, kept, added, instant, reset_after, slack)
+  keep_log(keys[1], length, from, kept, added, instant, reset_after, slack)
 end
 return { allowed, limit, remaining, retry_after, reset_after, 0 }

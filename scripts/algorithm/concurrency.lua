@@ -8,8 +8,11 @@ local search = require "algorithm.search"
 -- become now + ttl; then allowed, remaining, retry_after, reset_after.
 return function(count, at, lease, limit, ttl, now, op)
   local takes = op ~= "renew" and op ~= "release"
-  if limit == 0 and takes then
-    return nil, false, 0, 0, 0, -1, 0
+  if limit == 0 then
+    if takes then
+      return nil, false, 0, 0, 0, -1, 0
+    end
+    return nil, false, 0, 0, 0, 0, 0
   end
 
   -- In order, [0, lapsed) have lapsed, [lapsed, known) are as recorded, [known, count) are ahead.

@@ -2,8 +2,6 @@
 --
 -- a, b, c and the quotient are whole and below 2^52.
 
-local floor = math.floor
-
 return function(a, b, c)
   if b == 0 or a < 2^53 / b then
     local product = a * b
@@ -12,7 +10,7 @@ return function(a, b, c)
   end
   -- Doubles give the quotient to a unit or two. Its remainder, taken in limbs of 26 bits so that no
   -- product rounds, says by how much it is off.
-  local quotient = floor(a / c * b)
+  local quotient = math.floor(a / c * b)
   local a0, b0, c0, q0 = a % 2^26, b % 2^26, c % 2^26, quotient % 2^26
   local a1, b1, c1, q1 = (a - a0) / 2^26, (b - b0) / 2^26, (c - c0) / 2^26, (quotient - q0) / 2^26
   local high, middle, low = a1 * b1 - q1 * c1, a1 * b0 - q1 * c0 + (a0 * b1 - q0 * c1), a0 * b0 - q0 * c0

@@ -8,46 +8,48 @@ local scale = require "algorithm.scale"
 -- Returns the same three to record (nil: record nothing), then allowed, remaining, retry_after,
 -- reset_after, and how long the bucket would have needed to fill before this call.
 return function(full_at, part, over, rate, period, burst, now, cost, op)
-  local judges = op ~= "refund" and op ~= "charge"
   if burst == 0 then
-    if judges and cost > 0 then
+    if cost > 0 and op ~= "refund" and op ~= "charge" then
       return nil, nil, nil, 0, 0, -1, 0, 0
     end
     return nil, nil, nil, 1, 0, 0, 0, 0
   end
 
-  local counted = cost
-  if cost > 2 * burst then
-    counted = 2 * burst -- no more can be owed
-  end
   local span, span_part, need, need_part
   local rest = period % rate
   if rest == 0 then
     period, rate = period / rate, 1
-    span, span_part, need, need_part = burst * period, 0, counted * period, 0
+    span, span_part, need, need_part = burst * period, 0, cost * period, 0
   else
     local divisor = rate
     while rest > 0 do
       divisor, rest = rest, divisor % rest
     end
     period, rate = period / divisor, rate / divisor
+    local counted = cost
+    if cost > 2 * burst then
+      counted = 2 * burst -- no more can be owed
+    end
     span, span_part = scale(burst, period, rate)
     need, need_part = scale(counted, period, rate)
   end
 
+  -- What is owed now; more than two spans is the work of a clock that has stepped.
   local debt, debt_part, record = 0, 0, false
-  local most, most_part = 2 * span, 2 * span_part
-  if most_part >= rate then
-    most, most_part = most + 1, most_part - rate
-  end
   if full_at then
     if part > 0 and over ~= rate then
       full_at, part = full_at + 1, 0
     end
     if full_at >= now then
       debt, debt_part = full_at - now, part
-      if debt > most or debt == most and debt_part > most_part then
-        debt, debt_part, record = span, span_part, true
+      if debt > span then
+        local most, most_part = 2 * span, 2 * span_part
+        if most_part >= rate then
+          most, most_part = most + 1, most_part - rate
+        end
+        if debt > most or debt == most and debt_part > most_part then
+          debt, debt_part, record = span, span_part, true
+        end
       end
     end
   end
@@ -56,7 +58,7 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
   if debt_part > 0 then
     waiting = debt + 1
   end
-  if judges then
+  if op ~= "refund" and op ~= "charge" then
     -- The most that the bucket may owe for this cost to pass.
     local room, room_part = span - need, span_part - need_part
     if room_part < 0 then
@@ -72,6 +74,9 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
         end
       elseif op == "take" then
         debt, debt_part, record = debt + need, debt_part + need_part, true
+        if debt_part >= rate then
+          debt, debt_part = debt + 1, debt_part - rate
+        end
       end
     end
     record = record and op ~= "peek"
@@ -79,23 +84,28 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
     record = cost > 0
     if record then
       debt, debt_part = debt + need, debt_part + need_part
+      if debt_part >= rate then
+        debt, debt_part = debt + 1, debt_part - rate
+      end
+      local most, most_part = 2 * span, 2 * span_part
+      if most_part >= rate then
+        most, most_part = most + 1, most_part - rate
+      end
+      if debt > most or debt == most and debt_part > most_part then
+        debt, debt_part = most, most_part
+      end
     end
   else
     record = cost > 0 and waiting > 0
     if record then
       debt, debt_part = debt - need, debt_part - need_part
+      if debt_part < 0 then
+        debt, debt_part = debt - 1, debt_part + rate
+      end
+      if debt < 0 then
+        debt, debt_part = 0, 0
+      end
     end
-  end
-
-  if debt_part >= rate then
-    debt, debt_part = debt + 1, debt_part - rate
-  elseif debt_part < 0 then
-    debt, debt_part = debt - 1, debt_part + rate
-  end
-  if debt < 0 then
-    debt, debt_part = 0, 0
-  elseif debt > most or debt == most and debt_part > most_part then
-    debt, debt_part = most, most_part
   end
 
   local remaining, reset_after = 0, debt
@@ -103,8 +113,9 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
     reset_after = debt + 1
   end
   if rate == 1 then
-    if debt < span then
-      remaining = (span - debt - (span - debt) % period) / period
+    local left = span - debt
+    if left > 0 then
+      remaining = (left - left % period) / period
     end
   else
     local used, left = scale(debt, rate, period)

@@ -2,25 +2,29 @@
 
 local foreign = require "wire.foreign"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local take = require "algorithm.concurrency"
-local whole = require "wire.whole"
 local wrong_type = require "wire.wrong_type"
+
+local call = redis.call
+local try = redis.pcall
 
 -- Parameters start at arguments[first]. Returns an error or nil; what to keep: ttl, held, drop and
 -- ahead; and the row.
 return function(arguments, first, key, id, op, now)
-  local limit = whole(arguments[first], 0, 2^40)
-  local ttl = whole(arguments[first + 1], 1, 2^45)
+  local limit = natural(arguments[first], 2^40)
+  local ttl = positive(arguments[first + 1], 2^45)
   if not (limit and ttl) then
     return invalid(arguments, first, { "limit", 0, 2^40, "ttl_us", 1, 2^45 })
   end
-  local count = redis.pcall("ZCARD", key)
+  local count = try("ZCARD", key)
   if type(count) == "table" then
     return wrong_type(count.err)
   end
   local strange = false
   local function at(index)
-    local lapses = tonumber(redis.call("ZRANGE", key, index, index, "WITHSCORES")[2])
+    local lapses = tonumber(call("ZRANGE", key, index, index, "WITHSCORES")[2])
     if lapses < 0 or lapses > 2^53 or lapses % 1 > 0 then
       strange, lapses = true, 0
     end
@@ -28,7 +32,7 @@ return function(arguments, first, key, id, op, now)
   end
   local lease
   if count > 0 and id ~= "" then
-    lease = tonumber(redis.call("ZSCORE", key, id) or nil)
+    lease = tonumber(call("ZSCORE", key, id) or nil)
   end
   local held, drop, ahead, allowed, remaining, retry_after, reset_after =
     take(count, at, lease, limit, ttl, now, op)

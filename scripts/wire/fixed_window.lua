@@ -2,15 +2,16 @@
 
 local foreign = require "wire.foreign"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local take = require "algorithm.fixed_window"
-local whole = require "wire.whole"
 
 -- Parameters start at arguments[first]. Returns an error or nil, the value to keep (nil: keep
 -- nothing), and the row.
 return function(arguments, first, state, cost, op, now)
-  local limit = whole(arguments[first], 0, 2^40)
-  local window = whole(arguments[first + 1], 1, 2^45)
-  local offset = whole(arguments[first + 2], 0, (window or 2^45) - 1)
+  local limit = natural(arguments[first], 2^40)
+  local window = positive(arguments[first + 1], 2^45)
+  local offset = natural(arguments[first + 2], (window or 2^45) - 1)
   if not (limit and window and offset) then
     return invalid(arguments, first,
       { "limit", 0, 2^40, "window_us", 1, 2^45, "offset_us", 0, (window or 2^45) - 1 })
@@ -19,8 +20,8 @@ return function(arguments, first, state, cost, op, now)
   if state then
     -- The window of the first day of 1970 may have started before it.
     local sign, at, used = string.match(state, "^(%-?)(%d+):(%d+)$")
-    start = whole(at, 0, 2^53)
-    count = whole(used, 0, 2^50)
+    start = natural(at, 2^53)
+    count = natural(used, 2^50)
     if not (start and count) then
       return foreign("fixed_window")
     end

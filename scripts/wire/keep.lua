@@ -2,7 +2,9 @@
 
 local digits = require "wire.digits"
 
+local call = redis.call
+
 return function(key, record, reset_after, slack)
   local ttl = digits((reset_after - reset_after % 1000) / 1000 + 1 + slack)
-  redis.call("SET", key, record, "PX", ttl)
+  call("SET", key, record, "PX", ttl)
 end

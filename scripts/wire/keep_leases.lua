@@ -2,8 +2,9 @@
 
 local digits = require "wire.digits"
 
+local call = redis.call
+
 return function(key, id, ttl, held, drop, ahead, now, reset_after, slack)
-  local call = redis.call
   if ahead > 0 then
     local most = digits(now + 2 * ttl)
     local fresh = digits(now + ttl)

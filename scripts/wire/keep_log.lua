@@ -2,17 +2,19 @@
 
 local digits = require "wire.digits"
 
-local unpack = unpack or table.unpack
+local call = redis.call
+
+local spread = unpack or table.unpack
 
 return function(key, length, from, kept, added, instant, reset_after, slack)
-  local call = redis.call
   if kept == 0 and length > 0 then
     call("LTRIM", key, 1, 0)
   elseif kept < length then
     call("LTRIM", key, from, from + kept - 1)
   end
   if added > 0 then
-    local text, left = digits(instant), added
+    local text = digits(instant)
+    local left = added
     if left == 1 then
       call("RPUSH", key, text)
       left = 0
@@ -23,7 +25,7 @@ return function(key, length, from, kept, added, instant, reset_after, slack)
       for index = 1, math.min(left, 7000) do
         piece[index] = text
       end
-      call("RPUSH", key, unpack(piece))
+      call("RPUSH", key, spread(piece))
       left = left - #piece
     end
   end

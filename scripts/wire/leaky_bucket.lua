@@ -2,17 +2,18 @@
 
 local fill = require "wire.fill"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local read_bucket = require "wire.read_bucket"
 local take = require "algorithm.leaky_bucket"
-local whole = require "wire.whole"
 local write_bucket = require "wire.write_bucket"
 
 -- Parameters start at arguments[first]. Returns an error or nil, the value to keep (nil: keep
 -- nothing), and the row.
 return function(arguments, first, state, cost, op, now)
-  local rate = whole(arguments[first], 1, 2^40)
-  local period = whole(arguments[first + 1], 1, 2^45)
-  local queue = whole(arguments[first + 2], 0, 2^40)
+  local rate = positive(arguments[first], 2^40)
+  local period = positive(arguments[first + 1], 2^45)
+  local queue = natural(arguments[first + 2], 2^40)
   if not (rate and period and queue) then
     return invalid(arguments, first, { "rate", 1, 2^40, "period_us", 1, 2^45, "queue", 0, 2^40 })
   end

@@ -1,9 +1,8 @@
---- lease: the one key, and id, op and now, which follow the parameters of a concurrency limit.
+--- lease: the one key, and id and op, which follow the parameters of a concurrency limit.
 
-local clock = require "wire.clock"
 local quoted = require "wire.quoted"
 
--- `count` parameters come first. Returns an error or nil, id, op, now and the slack of TTLs.
+-- `count` parameters come first. Returns an error or nil, id and op.
 return function(keys, arguments, count)
   if keys[2] or keys[1] == nil or keys[1] == "" then
     return "WEIR_INVALID key: one is wanted, which is not empty"
@@ -20,6 +19,5 @@ return function(keys, arguments, count)
     local given = quoted(arguments[count + 4])
     return "WEIR_INVALID arguments: " .. given .. " follows now_us, where nothing is expected"
   end
-  local wrong, now, slack = clock(arguments[count + 3])
-  return wrong, id, op, now, slack
+  return nil, id, op
 end

@@ -1,7 +1,7 @@
 --- list: op, and the checks that follow one after the other, one a key.
 
+local natural = require "wire.natural"
 local quoted = require "wire.quoted"
-local whole = require "wire.whole"
 
 -- Returns an error or nil, op, and a table a check: algorithm, first (where its parameters start),
 -- cost (concurrency: the id).
@@ -37,7 +37,7 @@ return function(keys, arguments)
       following = following + 3 + expected
       local text = arguments[following - 1]
       if algorithm ~= "concurrency" then
-        check.cost = whole(text, 0, 2^43)
+        check.cost = natural(text, 2^43)
         if not check.cost then
           local given = quoted(text)
           message = "WEIR_INVALID cost was " .. given .. ", not a whole number from 0 to 8796093022208"

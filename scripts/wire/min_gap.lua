@@ -3,20 +3,21 @@
 local digits = require "wire.digits"
 local foreign = require "wire.foreign"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local take = require "algorithm.min_gap"
-local whole = require "wire.whole"
 
 -- Parameters start at arguments[first]. Returns an error or nil, the value to keep (nil: keep
 -- nothing; false: forget the key), and the row.
 return function(arguments, first, state, cost, op, now)
-  local gap = whole(arguments[first], 1, 2^45)
-  local count_denied = whole(arguments[first + 1], 0, 1)
+  local gap = positive(arguments[first], 2^45)
+  local count_denied = natural(arguments[first + 1], 1)
   if not (gap and count_denied) then
     return invalid(arguments, first, { "gap_us", 1, 2^45, "count_denied", 0, 1 })
   end
   local last
   if state then
-    last = whole(state, 0, 2^53)
+    last = natural(state, 2^53)
     if not last then
       return foreign("min_gap")
     end

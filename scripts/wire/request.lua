@@ -1,21 +1,23 @@
---- request: the one key, and cost, op and now, which follow the parameters.
+--- request: the one key, and cost and op, which follow the parameters.
 
-local clock = require "wire.clock"
+local natural = require "wire.natural"
 local quoted = require "wire.quoted"
-local whole = require "wire.whole"
 
--- `count` parameters come first. Returns an error or nil, cost, op, now and the slack of TTLs.
+-- `count` parameters come first. Returns an error or nil, cost and op.
 return function(keys, arguments, count)
   if keys[2] or keys[1] == nil or keys[1] == "" then
     return "WEIR_INVALID key: one is wanted, which is not empty"
   end
   local cost, op = 1, "take"
   if arguments[count + 1] then
-    cost, op = whole(arguments[count + 1], 0, 2^43), arguments[count + 2] or op
+    cost = natural(arguments[count + 1], 2^43)
     if not cost then
       local given = quoted(arguments[count + 1])
       return "WEIR_INVALID cost was " .. given .. ", not a whole number from 0 to 8796093022208"
     end
+  end
+  if arguments[count + 2] then
+    op = arguments[count + 2]
     if op ~= "take" and op ~= "peek" and op ~= "refund" and op ~= "charge" then
       local given = quoted(op)
       return "WEIR_INVALID op was " .. given .. ", not take, peek, refund or charge"
@@ -25,6 +27,5 @@ return function(keys, arguments, count)
       return "WEIR_INVALID arguments: " .. given .. " follows now_us, where nothing is expected"
     end
   end
-  local wrong, now, slack = clock(arguments[count + 3])
-  return wrong, cost, op, now, slack
+  return nil, cost, op
 end

@@ -2,17 +2,18 @@
 
 local foreign = require "wire.foreign"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local quoted = require "wire.quoted"
 local take = require "algorithm.sliding_counter"
-local whole = require "wire.whole"
 
 -- Parameters start at arguments[first]. Returns an error or nil, the value to keep (nil: keep
 -- nothing), and the row.
 return function(arguments, first, state, cost, op, now)
-  local limit = whole(arguments[first], 0, 2^40)
-  local window = whole(arguments[first + 1], 1, 2^45)
-  local slots = whole(arguments[first + 2], 1, 600)
-  local strict = whole(arguments[first + 3], 0, 1)
+  local limit = natural(arguments[first], 2^40)
+  local window = positive(arguments[first + 1], 2^45)
+  local slots = positive(arguments[first + 2], 600)
+  local strict = natural(arguments[first + 3], 1)
   if not (limit and window and slots and strict) then
     return invalid(arguments, first,
       { "limit", 0, 2^40, "window_us", 1, 2^45, "slots", 1, 600, "strict", 0, 1 })
@@ -27,7 +28,7 @@ return function(arguments, first, state, cost, op, now)
     local sound = string.find(state, "^%d[%d ]*%d$") and not string.find(state, "  ", 1, true)
     if sound then
       for text in string.gmatch(state, "%d+") do
-        local number = whole(text, 0, 2^53)
+        local number = natural(text, 2^53)
         if not number or start and number > 2^50 then
           sound = false
           break

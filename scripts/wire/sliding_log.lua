@@ -2,28 +2,32 @@
 
 local foreign = require "wire.foreign"
 local invalid = require "wire.invalid"
+local natural = require "wire.natural"
+local positive = require "wire.positive"
 local quoted = require "wire.quoted"
 local take = require "algorithm.sliding_log"
-local whole = require "wire.whole"
 local wrong_type = require "wire.wrong_type"
+
+local call = redis.call
+local try = redis.pcall
 
 -- Parameters start at arguments[first]. Returns an error or nil; what to keep: the length as it is,
 -- from (nil: keep nothing), kept, added and instant; and the row.
 return function(arguments, first, key, cost, op, now)
-  local limit = whole(arguments[first], 0, 2^40)
-  local window = whole(arguments[first + 1], 1, 2^45)
-  local count_denied = whole(arguments[first + 2], 0, 1)
+  local limit = natural(arguments[first], 2^40)
+  local window = positive(arguments[first + 1], 2^45)
+  local count_denied = natural(arguments[first + 2], 1)
   if not (limit and window and count_denied) then
     return invalid(arguments, first,
       { "limit", 0, 2^40, "window_us", 1, 2^45, "count_denied", 0, 1 })
   end
-  local length = redis.pcall("LLEN", key)
+  local length = try("LLEN", key)
   if type(length) == "table" then
     return wrong_type(length.err)
   end
   local strange = false
   local function at(index)
-    local instant = whole(redis.call("LINDEX", key, index), 0, 2^53)
+    local instant = natural(call("LINDEX", key, index), 2^53)
     if not instant then
       strange, instant = true, 0
     end

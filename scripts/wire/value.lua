@@ -2,9 +2,11 @@
 
 local wrong_type = require "wire.wrong_type"
 
+local try = redis.pcall
+
 -- Returns an error or nil, and the string.
 return function(key)
-  local state = redis.pcall("GET", key)
+  local state = try("GET", key)
   if state and state.err then
     return wrong_type(state.err)
   end

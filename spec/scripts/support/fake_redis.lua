@@ -2,6 +2,8 @@
 
 local fake_redis = {}
 
+local spread = table.unpack or unpack
+
 local WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 -- What a server makes of a value that a script passes to a command.
@@ -188,26 +190,34 @@ function Store:tidy(key)
   end
 end
 
--- A value for `redis` in a script, over an empty store. `ran` lists each command as it runs.
+-- What scripts know as `redis`. Modules bind redis.call when they are loaded, so there is one, over
+-- a store that is emptied for each test.
+fake_redis.redis = {}
+
+local store
+
+-- Runs a command. `ran` of the store lists each as it runs.
+function fake_redis.redis.call(name, ...)
+  local arguments = { ... }
+  for index, value in ipairs(arguments) do
+    arguments[index] = text(value)
+  end
+  store.ran[#store.ran + 1] = { name, spread(arguments) }
+  return commands[name](store, spread(arguments))
+end
+
+function fake_redis.redis.pcall(...)
+  local fine, answer = pcall(fake_redis.redis.call, ...)
+  if not fine and type(answer) ~= "table" then
+    error(answer, 0)
+  end
+  return answer
+end
+
+-- An empty store in place of the last one.
 function fake_redis.open()
-  local store = setmetatable({ keys = {}, now_us = 0, ran = {} }, Store)
-  local redis = { store = store }
-  function redis.call(name, ...)
-    local arguments = { ... }
-    for index, value in ipairs(arguments) do
-      arguments[index] = text(value)
-    end
-    store.ran[#store.ran + 1] = { name, (table.unpack or unpack)(arguments) }
-    return commands[name](store, (table.unpack or unpack)(arguments))
-  end
-  function redis.pcall(...)
-    local answer = { pcall(redis.call, ...) }
-    if not answer[1] and type(answer[2]) ~= "table" then
-      error(answer[2], 0)
-    end
-    return answer[2]
-  end
-  return redis
+  store = setmetatable({ keys = {}, now_us = 0, ran = {} }, Store)
+  return store
 end
 
 return fake_redis
