@@ -418,8 +418,12 @@ function Bundle:call(out, module, arguments, name)
 
   -- The module's own names give way to those that its caller uses in the call.
   local names, assigned = declared(module.body)
-  local renamed = {}
+  local renamed, sorted = {}, {}
   for text in pairs(outside) do
+    sorted[#sorted + 1] = text
+  end
+  table.sort(sorted) -- the same bytes, and so the same SHA1, from every build
+  for _, text in ipairs(sorted) do
     local meets = names[text]
     for _, parameter in ipairs(module.params) do
       meets = meets or parameter[1].text == text
