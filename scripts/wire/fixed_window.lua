@@ -20,7 +20,7 @@ return function(arguments, first, state, cost, op, now)
   if state then
     -- The window of the first day of 1970 may have started before it.
     local sign, at, used = string.match(state, "^(%-?)(%d+):(%d+)$")
-    start = natural(at, 2^53)
+    start = natural(at, 9007199254740991)
     count = natural(used, 2^50)
     if not (start and count) then
       return foreign("fixed_window")

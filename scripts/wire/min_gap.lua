@@ -17,7 +17,7 @@ return function(arguments, first, state, cost, op, now)
   end
   local last
   if state then
-    last = natural(state, 2^53)
+    last = natural(state, 9007199254740991)
     if not last then
       return foreign("min_gap")
     end

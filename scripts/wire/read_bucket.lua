@@ -9,12 +9,12 @@ return function(state, algorithm)
   if not state then
     return nil, nil, 0, 1
   end
-  local full_at = natural(state, 2^53)
+  local full_at = natural(state, 9007199254740991)
   if full_at then
     return nil, full_at, 0, 1
   end
   local at, above, below = string.match(state, "^(%d+) (%d+)/(%d+)$")
-  full_at = natural(at, 2^53)
+  full_at = natural(at, 9007199254740991)
   local part = positive(above, 2^40)
   local over = positive(below, 2^40)
   if not (full_at and part and over) or part >= over then

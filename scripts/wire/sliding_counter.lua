@@ -28,7 +28,7 @@ return function(arguments, first, state, cost, op, now)
     local sound = string.find(state, "^%d[%d ]*%d$") and not string.find(state, "  ", 1, true)
     if sound then
       for text in string.gmatch(state, "%d+") do
-        local number = natural(text, 2^53)
+        local number = natural(text, 9007199254740991)
         if not number or start and number > 2^50 then
           sound = false
           break

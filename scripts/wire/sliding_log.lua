@@ -27,7 +27,7 @@ return function(arguments, first, key, cost, op, now)
   end
   local strange = false
   local function at(index)
-    local instant = natural(call("LINDEX", key, index), 2^53)
+    local instant = natural(call("LINDEX", key, index), 9007199254740991)
     if not instant then
       strange, instant = true, 0
     end
