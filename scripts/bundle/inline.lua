@@ -19,7 +19,6 @@ for word in ([[KEYS ARGV redis math string table tonumber tostring type ipairs p
   GLOBALS[word] = true
 end
 
-local BLOCK_OPENS = { ["do"] = true, ["then"] = true, ["repeat"] = true, ["function"] = true }
 local BRACKET = { ["("] = 1, ["{"] = 1, ["["] = 1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
 
 local function is(token, text)
