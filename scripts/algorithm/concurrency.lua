@@ -65,8 +65,11 @@ return function(count, at, lease, limit, ttl, now, op)
     end
     retry_after = (lapses or at(index)) - now
   end
-  if held ~= nil then
-    drop = lapsed > 0
+  if op == "peek" then
+    ahead = 0
+  end
+  if held ~= nil or ahead > 0 then
+    drop = lapsed > 0 -- what records at all records what is live
   end
 
   local last = now
@@ -85,9 +88,6 @@ return function(count, at, lease, limit, ttl, now, op)
   local remaining = limit - live
   if remaining < 0 then
     remaining = 0
-  end
-  if op == "peek" then
-    ahead = 0
   end
   return held, drop, ahead, allowed, remaining, retry_after, last - now
 end
