@@ -16,8 +16,14 @@ local CALLS, BATCH = 1000, 100
 local KEY = "login:bob:0123456789" -- 20 bytes
 
 local GET = [[redis.call("GET", KEYS[1]) return 1]]
-local GET_SET = [[redis.call("GET", KEYS[1]) redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1]]
-local GET_SET_NUMBERS = [[redis.call("GET", KEYS[1]) redis.call("SET", KEYS[1], 1784900000123456, "PX", 60000) return 1]]
+local GET_SET = [[
+  redis.call("GET", KEYS[1])
+  redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+  return 1]]
+local GET_SET_NUMBERS = [[
+  redis.call("GET", KEYS[1])
+  redis.call("SET", KEYS[1], 1784900000123456, "PX", 60000)
+  return 1]]
 
 local function body(name)
   return pack.load().entries[name].body
@@ -70,8 +76,7 @@ for _, one in ipairs(parameters) do
   end
   case(name .. ", refused", body(name), next_argv, { body(name), refuses }, baselines)
 end
-local running = server.start { name = binary, binary = binary, options = "" }
-local client = running.connection
+local client
 
 local function command(script, argv)
   return { "EVALSHA", client:call("SCRIPT", "LOAD", script), "1", KEY, table.unpack(argv) }
@@ -104,42 +109,51 @@ local function median(values)
   return sorted[(#sorted + 1) // 2]
 end
 
-math.randomseed(1)
-for _ = 1, rounds do
-  local order = {}
-  for index, one in ipairs(cases) do
-    table.insert(order, math.random(index), one)
-  end
-  for _, one in ipairs(order) do
-    turn(one)
-  end
-end
-
-print(("%-28s %8s   ratio to"):format("case", "us/call"))
-for _, one in ipairs(cases) do
-  local ratios = {}
-  for _, baseline in ipairs(one.baselines or {}) do
-    local each = {}
-    for round, us in ipairs(one.turns) do
-      each[round] = us / baseline[2].turns[round]
+local function measure()
+  math.randomseed(1)
+  for _ = 1, rounds do
+    local order = {}
+    for index, one in ipairs(cases) do
+      table.insert(order, math.random(index), one)
     end
-    ratios[#ratios + 1] = ("%s %.2f"):format(baseline[1], median(each))
+    for _, one in ipairs(order) do
+      turn(one)
+    end
   end
-  if one.baselines then
-    print(("%-28s %8.2f   %s"):format(one.name, median(one.turns), table.concat(ratios, ", ")))
+
+  print(("%-28s %8s   ratio to"):format("case", "us/call"))
+  for _, one in ipairs(cases) do
+    local ratios = {}
+    for _, baseline in ipairs(one.baselines or {}) do
+      local each = {}
+      for round, us in ipairs(one.turns) do
+        each[round] = us / baseline[2].turns[round]
+      end
+      ratios[#ratios + 1] = ("%s %.2f"):format(baseline[1], median(each))
+    end
+    if one.baselines then
+      print(("%-28s %8.2f   %s"):format(one.name, median(one.turns), table.concat(ratios, ", ")))
+    end
   end
+
+  print(("\n%-28s %8s"):format("a key of 20 bytes", "bytes"))
+  local function bytes(name, script, argv)
+    client:call "FLUSHALL"
+    client:call(table.unpack(command(script, argv)))
+    print(("%-28s %8d"):format(name, client:call("MEMORY", "USAGE", KEY, "SAMPLES", "0")))
+  end
+  bytes("an integer with a TTL", [[redis.call("SET", KEYS[1], 1784900000123456, "PX", 60000) return 1]], {})
+  for _, one in ipairs(parameters) do
+    bytes(one[1], body(one[1]), one[2])
+  end
+  bytes("token_bucket, 7 a minute", body "token_bucket", { "7", "60000000", "7" })
+  bytes("sliding_log of 10,000", body "sliding_log", { "10000", "60000000", "0", "10000" })
 end
 
-print(("\n%-28s %8s"):format("a key of 20 bytes", "bytes"))
-local function bytes(name, script, argv)
-  client:call "FLUSHALL"
-  client:call(table.unpack(command(script, argv)))
-  print(("%-28s %8d"):format(name, client:call("MEMORY", "USAGE", KEY, "SAMPLES", "0")))
-end
-bytes("an integer with a TTL", [[redis.call("SET", KEYS[1], 1784900000123456, "PX", 60000) return 1]], {})
-for _, one in ipairs(parameters) do
-  bytes(one[1], body(one[1]), one[2])
-end
-bytes("token_bucket, 7 a minute", body "token_bucket", { "7", "60000000", "7" })
-bytes("sliding_log of 10,000", body "sliding_log", { "10000", "60000000", "0", "10000" })
+local running = server.start { name = binary, binary = binary, options = "" }
+client = running.connection
+local fine, message = xpcall(measure, debug.traceback)
 running:stop()
+if not fine then
+  error(message, 0)
+end

@@ -1,4 +1,4 @@
---- pack: the bundled scripts, written anew by scripts/bundle.lua for the run of the tests.
+--- pack: the bundled scripts, written anew into the build folder for each run of the tests.
 
 local json = require "dkjson"
 
@@ -18,10 +18,8 @@ function pack.load()
   if loaded then
     return loaded
   end
-  local pipe = io.popen "mktemp -d"
-  local folder = pipe:read "*l"
-  pipe:close()
-  assert(os.execute("lua5.4 scripts/bundle.lua " .. folder .. " " .. folder))
+  local folder = (os.getenv "WEIR_BUILD" or "build") .. "/scripts"
+  assert(os.execute(("mkdir -p %s && lua5.4 scripts/bundle.lua %s %s"):format(folder, folder, folder)))
   loaded = { folder = folder, entries = {}, names = {} }
   for index, entry in ipairs(json.decode(read(folder .. "/manifest.json")).scripts) do
     entry.body = read(folder .. "/" .. entry.file)
