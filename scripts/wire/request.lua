@@ -8,11 +8,11 @@ return function(keys, arguments, count)
   if keys[2] or keys[1] == nil or keys[1] == "" then
     return "WEIR_INVALID key: one is wanted, which is not empty"
   end
-  local cost, op = 1, "take"
-  if arguments[count + 1] then
-    cost = natural(arguments[count + 1], 2^43)
+  local cost, op, text = 1, "take", arguments[count + 1]
+  if text and text ~= "1" then
+    cost = natural(text, 2^43)
     if not cost then
-      local given = quoted(arguments[count + 1])
+      local given = quoted(text)
       return "WEIR_INVALID cost was " .. given .. ", not a whole number from 0 to 8796093022208"
     end
   end

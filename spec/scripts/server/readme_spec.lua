@@ -4,7 +4,6 @@ package.path = "scripts/?.lua;./?.lua;" .. package.path
 
 local pack = require "spec.scripts.support.pack"
 local server = require "spec.scripts.support.server"
-local socket = require "socket"
 
 local function read(path)
   local file = assert(io.open(path))
@@ -26,9 +25,7 @@ describe("the examples of the README", function()
   local running, folder, environment
   setup(function()
     -- Clients reach it as users do, by a port of this machine that was free a moment ago.
-    local probe = assert(socket.bind("127.0.0.1", 0))
-    local _, port = probe:getsockname()
-    probe:close()
+    local port = server.free_port()
     running = server.start { name = "redis", binary = "redis-server", options = "--bind 127.0.0.1 --port " .. port }
     folder = pack.load().folder
     local build = os.getenv "WEIR_BUILD" or "build"

@@ -22,14 +22,27 @@ function server.kinds()
   }
 end
 
+-- A port of this machine that nothing listens on at the moment.
+function server.free_port()
+  local probe = assert(socket.bind("127.0.0.1", 0))
+  local _, port = probe:getsockname()
+  probe:close()
+  return port
+end
+
 local Server = {}
 Server.__index = Server
 
 function server.start(kind)
   local folder = run "mktemp -d"
   local self = setmetatable({ folder = folder, path = folder .. "/socket", kind = kind }, Server)
+  local options = kind.options
+  if kind.cluster then
+    -- The bus of a cluster is a port, of which each run needs its own.
+    options = options .. " --bind 127.0.0.1 --cluster-port " .. server.free_port()
+  end
   assert(run(("%s --port 0 --unixsocket %s --dir %s --save '' --appendonly no --daemonize yes "
-    .. "--logfile %s/log %s && echo started"):format(kind.binary, self.path, folder, folder, kind.options)):find "started")
+    .. "--logfile %s/log %s && echo started"):format(kind.binary, self.path, folder, folder, options)):find "started")
   -- It listens a moment after it has started: ask until it answers, for ten seconds at most.
   local deadline, connection = socket.gettime() + 10, nil
   while not connection do

@@ -1,3 +1,4 @@
+-- luacheck --config scripts/.luacheckrc scripts spec/scripts c/bench
 -- Scripts run inside Redis; specs under busted; the rest in Lua 5.1, LuaJIT and 5.4 alike.
 std = "min"
 max_line_length = 160
