@@ -15,41 +15,48 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
     return nil, nil, nil, 1, 0, 0, 0, 0
   end
 
-  local span, span_part, need, need_part
+  -- One unit of cost is unit / below microseconds, reduced. Assignments stand one by one: Lua moves
+  -- the values of a list twice.
+  local unit, below, span, span_part, need, need_part
   local rest = period % rate
   if rest == 0 then
-    period, rate = period / rate, 1
-    span, span_part, need, need_part = burst * period, 0, cost * period, 0
+    unit = period / rate
+    below = 1
+    span = burst * unit
+    span_part = 0
+    need = cost * unit
+    need_part = 0
   else
     local divisor = rate
     while rest > 0 do
       divisor, rest = rest, divisor % rest
     end
-    period, rate = period / divisor, rate / divisor
+    unit = period / divisor
+    below = rate / divisor
     local counted = cost
     if cost > 2 * burst then
       counted = 2 * burst -- no more can be owed
     end
-    span, span_part = scale(burst, period, rate)
-    need, need_part = scale(counted, period, rate)
+    span, span_part = scale(burst, unit, below)
+    need, need_part = scale(counted, unit, below)
   end
 
   -- What is owed now; more than two spans is the work of a clock that has stepped.
   local debt, debt_part, record = 0, 0, false
-  if full_at then
-    if part > 0 and over ~= rate then
-      full_at, part = full_at + 1, 0
+  if full_at and full_at >= now then
+    debt = full_at - now
+    debt_part = part
+    if part > 0 and over ~= below then
+      debt = debt + 1
+      debt_part = 0
     end
-    if full_at >= now then
-      debt, debt_part = full_at - now, part
-      if debt > span then
-        local most, most_part = 2 * span, 2 * span_part
-        if most_part >= rate then
-          most, most_part = most + 1, most_part - rate
-        end
-        if debt > most or debt == most and debt_part > most_part then
-          debt, debt_part, record = span, span_part, true
-        end
+    if debt > span then
+      local most, most_part = 2 * span, 2 * span_part
+      if most_part >= below then
+        most, most_part = most + 1, most_part - below
+      end
+      if debt > most or debt == most and debt_part > most_part then
+        debt, debt_part, record = span, span_part, op ~= "peek"
       end
     end
   end
@@ -62,7 +69,7 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
     -- The most that the bucket may owe for this cost to pass.
     local room, room_part = span - need, span_part - need_part
     if room_part < 0 then
-      room, room_part = room - 1, room_part + rate
+      room, room_part = room - 1, room_part + below
     end
     if cost > burst then
       allowed, retry_after = 0, -1
@@ -73,23 +80,24 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
           retry_after = retry_after + 1
         end
       elseif op == "take" then
-        debt, debt_part, record = debt + need, debt_part + need_part, true
-        if debt_part >= rate then
-          debt, debt_part = debt + 1, debt_part - rate
+        record = true
+        debt = debt + need
+        debt_part = debt_part + need_part
+        if debt_part >= below then
+          debt, debt_part = debt + 1, debt_part - below
         end
       end
     end
-    record = record and op ~= "peek"
   elseif op == "charge" then
     record = cost > 0
     if record then
       debt, debt_part = debt + need, debt_part + need_part
-      if debt_part >= rate then
-        debt, debt_part = debt + 1, debt_part - rate
+      if debt_part >= below then
+        debt, debt_part = debt + 1, debt_part - below
       end
       local most, most_part = 2 * span, 2 * span_part
-      if most_part >= rate then
-        most, most_part = most + 1, most_part - rate
+      if most_part >= below then
+        most, most_part = most + 1, most_part - below
       end
       if debt > most or debt == most and debt_part > most_part then
         debt, debt_part = most, most_part
@@ -100,7 +108,7 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
     if record then
       debt, debt_part = debt - need, debt_part - need_part
       if debt_part < 0 then
-        debt, debt_part = debt - 1, debt_part + rate
+        debt, debt_part = debt - 1, debt_part + below
       end
       if debt < 0 then
         debt, debt_part = 0, 0
@@ -112,21 +120,21 @@ return function(full_at, part, over, rate, period, burst, now, cost, op)
   if debt_part > 0 then
     reset_after = debt + 1
   end
-  if rate == 1 then
+  if below == 1 then
     local left = span - debt
     if left > 0 then
-      remaining = (left - left % period) / period
+      remaining = (left - left % unit) / unit
     end
   else
-    local used, left = scale(debt, rate, period)
-    left = left + debt_part + period - 1
-    used = used + (left - left % period) / period
+    local used, left = scale(debt, below, unit)
+    left = left + debt_part + unit - 1
+    used = used + (left - left % unit) / unit
     if used < burst then
       remaining = burst - used
     end
   end
   if record then
-    return now + debt, debt_part, rate, allowed, remaining, retry_after, reset_after, waiting
+    return now + debt, debt_part, below, allowed, remaining, retry_after, reset_after, waiting
   end
   return nil, nil, nil, allowed, remaining, retry_after, reset_after, waiting
 end
