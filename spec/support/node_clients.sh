@@ -2,6 +2,7 @@
 #
 #   . spec/support/node_clients.sh
 #   node_clients FOLDER         prints the folder for NODE_PATH
+# shellcheck shell=sh
 
 node_clients() (
     set -eu

@@ -5,6 +5,7 @@
 #
 # The system's package sources stay as they are: the same mirror is asked for one suite more, by
 # options and lists that live in the folder.
+# shellcheck shell=sh
 
 valkey_unpack() (
     set -eu
@@ -12,7 +13,9 @@ valkey_unpack() (
     folder=$(cd "$1" && pwd)
     server=$(find "$folder/root/usr/bin" -name valkey-server -o -name valkey-check-rdb 2>/dev/null | head -n 1)
     if [ -z "$server" ]; then
+        # shellcheck disable=SC1091 # it is the system's
         release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+        # shellcheck disable=SC2016 # the format is apt's to expand
         site=$(apt-get indextargets --format '$(SITE)' \
             "Created-By: Packages" "Codename: $release" "Component: main" | head -n 1)
         site=${site%/}
