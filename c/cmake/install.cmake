@@ -19,12 +19,18 @@ endfunction()
 
 weir_install(weir weir "${PROJECT_DESCRIPTION}" "" "")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/c/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN "policy.h" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "policy.h" EXCLUDE PATTERN "redis.h" EXCLUDE)
 if(WEIR_POLICY)
     weir_install(weir_policy policy "Policies of weir in Lua 5.4" "weir" "lua5.4")
     install(FILES ${PROJECT_SOURCE_DIR}/c/include/weir/policy.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua/policies DESTINATION ${CMAKE_INSTALL_DATADIR}/weir)
+endif()
+if(WEIR_REDIS)
+    weir_install(weir_redis redis "Limits of weir in a Redis server" "weir" "hiredis")
+    install(FILES ${PROJECT_SOURCE_DIR}/c/include/weir/redis.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir)
+    install(DIRECTORY ${WEIR_SCRIPTS}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weir/scripts)
 endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/weir)

@@ -19,7 +19,9 @@ typedef struct weir_check {
     int64_t cost;   // 0 to 2^43. Nought always passes and takes nothing
     const void *id; // concurrency: who holds the place, any bytes. Stands in place of the cost
     size_t id_size;
-    uint64_t reserved[2];
+    const void *tag; // Redis: what places the key in a cluster, any bytes, such as a tenant: checks
+                     // of one list must share it. It is part of the key's name. Empty: the key
+    size_t tag_size;
 } weir_check;
 
 // The key and its size from a literal or a char array: {&limit, WEIR_TEXT("bob"), .cost = 1}.

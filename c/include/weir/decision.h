@@ -16,6 +16,13 @@ extern "C" {
 // retry_after_us when no wait can help: the cost is above the limit.
 #define WEIR_NEVER INT64_C(-1)
 
+// Who decided: the store, or what was asked for in case that it can't be reached (redis.h).
+typedef enum weir_source {
+    WEIR_SOURCE_STORE,
+    WEIR_SOURCE_DENY_ON_ERROR,
+    WEIR_SOURCE_ALLOW_ON_ERROR,
+} weir_source;
+
 typedef struct weir_decision {
     bool allowed;           // may it pass? For renew and release: was the id held?
     weir_status status;     // take_many: whether this check was answered; elsewhere WEIR_OK
@@ -26,7 +33,9 @@ typedef struct weir_decision {
                             // and not sooner
     int64_t reset_after_us; // until the key is as if untouched
     int64_t delay_us;       // leaky_bucket: how long an allowed request must wait for its turn
-    uint64_t reserved[2];
+    weir_source source;     // who decided
+    uint32_t reserved_word;
+    uint64_t reserved[1];
 } weir_decision;
 
 #ifdef __cplusplus

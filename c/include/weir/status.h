@@ -21,7 +21,23 @@ extern "C" {
     X(IO, -5, "a file could not be read or written")                                               \
     X(POLICY, -6, "the policy is wrong, or returned what is not a decision")                       \
     X(POLICY_BUDGET, -7, "the policy ran too long or grew too large")                              \
-    X(WRONG_ABI, -8, "the library is not the one that this program was built for")
+    X(WRONG_ABI, -8, "the library is not the one that this program was built for")                 \
+    X(INDETERMINATE, -9,                                                                           \
+      "the store did not answer in time, or went away: the call was counted once or not at all")   \
+    X(NOT_EXECUTED, -10,                                                                           \
+      "the store could not be reached or would not do it now: nothing was counted")                \
+    X(LOADING, -11, "the server is loading its data: nothing was counted")                         \
+    X(BUSY, -12, "the server is busy with another script: nothing was counted")                    \
+    X(READONLY, -13, "the server is a replica, which takes no writes: nothing was counted")        \
+    X(SERVER_FULL, -14, "the server has no memory left: nothing was counted")                      \
+    X(WRONG_PASSWORD, -15, "the server wants another user or password: nothing was counted")       \
+    X(WRONG_DB, -16, "the server has no database of that number: nothing was counted")             \
+    X(NOT_PERMITTED, -17, "the server's user may not do this: nothing was counted")                \
+    X(NOT_REDIS, -18, "what answers there is not a Redis server: nothing was counted")             \
+    X(PROTOCOL, -19, "the answer was not one to this call: it was counted once or not at all")     \
+    X(CROSS_SLOT, -20,                                                                             \
+      "checks of one list live on several nodes of a cluster: nothing was counted")                \
+    X(WRONG_NODE, -21, "the key lives on another node of the cluster: nothing was counted")
 
 typedef enum weir_status {
 #define WEIR_STATUS_CODE(name, code, meaning) WEIR_##name = code,

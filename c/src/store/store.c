@@ -6,59 +6,6 @@
 
 #include "error.h"
 
-static weir_status check_id(const weir_check *check, weir_verb verb, weir_error *error)
-{
-    if (verb == WEIR_VERB_REFUND || verb == WEIR_VERB_CHARGE) {
-        return weir_fail(error, WEIR_INVALID,
-                         "limit \"%s\" is a concurrency limit, which has no %s; release the id",
-                         check->limit->name, verb == WEIR_VERB_REFUND ? "refund" : "charge");
-    }
-    if (verb == WEIR_VERB_PEEK) {
-        return WEIR_OK;
-    }
-    if (check->id == NULL || check->id_size == 0) {
-        return weir_fail(
-            error, WEIR_INVALID,
-            "id was empty for concurrency limit \"%s\"; it must say who holds the place",
-            check->limit->name);
-    }
-    return WEIR_OK;
-}
-
-static weir_status check_cost(const weir_check *check, weir_verb verb, weir_error *error)
-{
-    if (verb == WEIR_VERB_RENEW || verb == WEIR_VERB_RELEASE) {
-        return weir_fail(error, WEIR_INVALID,
-                         "limit \"%s\" is a %s, whose keys hold no ids; only concurrency has %s",
-                         check->limit->name, weir_algorithm_name(check->limit->algorithm),
-                         verb == WEIR_VERB_RENEW ? "renew" : "release");
-    }
-    if (check->cost < 0 || check->cost > WEIR_COST_MAX) {
-        return weir_fail(error, WEIR_INVALID,
-                         "cost was %" PRId64 " for limit \"%s\"; it must be from 0 to 2^43",
-                         check->cost, check->limit->name);
-    }
-    return WEIR_OK;
-}
-
-weir_status weir_check_validate(const weir_check *check, weir_verb verb, weir_error *error)
-{
-    if (check == NULL || check->limit == NULL || check->limit->algorithm < WEIR_TOKEN_BUCKET ||
-        check->limit->algorithm > WEIR_CONCURRENCY) {
-        return weir_fail(error, WEIR_INVALID,
-                         "check had no limit; it must have one that weir_limit_init prepared");
-    }
-    if (check->key == NULL || check->key_size == 0) {
-        return weir_fail(error, WEIR_INVALID,
-                         "key was empty for limit \"%s\"; it must have at least one byte",
-                         check->limit->name);
-    }
-    if (check->limit->algorithm == WEIR_CONCURRENCY) {
-        return check_id(check, verb, error);
-    }
-    return check_cost(check, verb, error);
-}
-
 static weir_status check_now(int64_t now_us, weir_error *error)
 {
     if (now_us >= 0 && now_us <= WEIR_NOW_MAX) {
@@ -187,41 +134,4 @@ void weir_store_close(weir_store *store)
     if (store != NULL) {
         store->kind->close(store);
     }
-}
-
-// Whether a wait is longer than another; never is longer than any.
-static bool longer(int64_t a, int64_t b)
-{
-    if (a == WEIR_NEVER || b == WEIR_NEVER) {
-        return a == WEIR_NEVER && b != WEIR_NEVER;
-    }
-    return a > b;
-}
-
-void weir_decision_join(weir_decision *out, const weir_decision *rows, size_t count)
-{
-    bool allowed = true;
-    size_t least = 0, longest = 0;
-    int64_t delay_us = 0;
-    for (size_t i = 0; i < count; i++) {
-        allowed &= rows[i].allowed;
-        least = rows[i].remaining < rows[least].remaining ? i : least;
-        longest = longer(rows[i].retry_after_us, rows[longest].retry_after_us) ? i : longest;
-        delay_us = weir_max(delay_us, rows[i].delay_us);
-    }
-    const size_t binding = allowed ? least : longest;
-    *out = rows[binding];
-    out->allowed = allowed;
-    out->binding = binding;
-    out->remaining = rows[least].remaining;
-    out->retry_after_us = allowed ? 0 : rows[longest].retry_after_us;
-    out->delay_us = allowed ? delay_us : 0;
-}
-
-void weir_decision_of_nothing(weir_decision *out, weir_verb verb, const weir_check *check)
-{
-    const bool asks = verb == WEIR_VERB_TAKE || verb == WEIR_VERB_PEEK || verb == WEIR_VERB_DENY;
-    const bool leases = check->limit->algorithm == WEIR_CONCURRENCY;
-    const bool passes = leases ? false : !asks || check->cost == 0;
-    *out = (weir_decision){.allowed = passes, .retry_after_us = asks && !passes ? WEIR_NEVER : 0};
 }

@@ -76,6 +76,7 @@ static weir_effect step(joint *j, size_t i, weir_verb verb, weir_decision *row)
 {
     const weir_limit *limit = j->entries[i].limit;
     row->status = WEIR_OK;
+    row->source = WEIR_SOURCE_STORE;
     row->binding = 0;
     if (limit->most == 0) {
         weir_decision_of_nothing(row, verb, &j->checks[i]);

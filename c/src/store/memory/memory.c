@@ -47,6 +47,7 @@ static weir_status take_at(memory_store *m, const weir_check *check, const weir_
         state.second = cell->second;
     }
     out->status = WEIR_OK;
+    out->source = WEIR_SOURCE_STORE;
     out->binding = 0;
     const weir_effect effect =
         weir_memory_step(limit, &state, now_us, WEIR_VERB_TAKE, check->cost, out);
@@ -139,6 +140,7 @@ static weir_status memory_step(weir_store *store, weir_verb verb, const weir_che
     memory_store *m = (memory_store *)store;
     const weir_limit *limit = check->limit;
     out->status = WEIR_OK;
+    out->source = WEIR_SOURCE_STORE;
     out->binding = 0;
     if (limit->most == 0) {
         weir_decision_of_nothing(out, verb, check);
