@@ -9,11 +9,15 @@
 
 #include "command.h"
 #include "log/lines.h"
+#include "store/apart.h"
+#include "store/open.h"
 #include "vectors/sequence.h"
 
 #define STORE_BYTES ((size_t)128 << 20)
 
-#define OPTIONS(X) X(JSON, "json", NULL, "the counts and the first wrong row as JSON")
+#define OPTIONS(X)                                                                                 \
+    X(STORE, "store", "URL", "on a Redis store, under keys of this run; else in memory")           \
+    X(JSON, "json", NULL, "the counts and the first wrong row as JSON")
 
 enum {
 #define OPTION_CODE(code, name, argument, help) OPTION_##code,
@@ -111,10 +115,11 @@ int command_verify(int argc, char **argv)
 {
     option_reader reader = {.argc = argc, .argv = argv, .specs = specs, .count = SPECS};
     bool json = false;
-    const char *value;
+    const char *url = NULL, *value;
     int code;
     while ((code = options_next(&reader, &value)) >= 0) {
         json |= code == OPTION_JSON;
+        url = code == OPTION_STORE ? value : url;
     }
     if (code == OPTIONS_HELP) {
         command_help("verify", details, specs, SPECS);
@@ -131,13 +136,18 @@ int command_verify(int argc, char **argv)
     weir_store *store;
     weir_error error = {0};
     const weir_memory_options options = {.size_bytes = STORE_BYTES};
-    if (weir_memory_open(&store, &options, &error) != WEIR_OK) {
+    weir_status opened = url ? store_open_apart(url, "verify", &store, &error)
+                             : weir_memory_open(&store, &options, &error);
+    if (opened != WEIR_OK) {
         complain("verify: %s", error.message);
         return EXIT_MISUSE;
     }
     verify_totals totals = {0};
     for (int i = 1; i <= reader.words; i++) {
         verify_file(argv[i], store, &totals);
+    }
+    if (url) {
+        store_apart_clear(store);
     }
     weir_store_close(store);
 
