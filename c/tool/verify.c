@@ -40,6 +40,7 @@ static const char details[] =
 typedef struct verify_totals {
     size_t sequences, rows, wrong;
     bool unreadable;
+    bool away;              // the server gives no answers
     const char *wrong_path; // of the first wrong row
     uint64_t wrong_line;
     sequence_result first;
@@ -64,9 +65,14 @@ static void verify_file(const char *path, weir_store *store, verify_totals *tota
         snprintf(key, sizeof key, "sequence-%zu", ++totals->sequences);
         sequence_result result;
         weir_error error = {0};
-        if (sequence_run(line, size, store, key, &result, &error) != WEIR_OK) {
+        weir_status status = sequence_run(line, size, store, key, &result, &error);
+        if (status != WEIR_OK) {
             complain("verify: %s line %" PRIu64 ": %s", path, lines.line, error.message);
             totals->unreadable = true;
+            totals->away = store_is_away(status);
+            if (totals->away) {
+                break;
+            }
             continue;
         }
         if (result.wrong > 0 && totals->wrong == 0) {
@@ -143,7 +149,7 @@ int command_verify(int argc, char **argv)
         return EXIT_MISUSE;
     }
     verify_totals totals = {0};
-    for (int i = 1; i <= reader.words; i++) {
+    for (int i = 1; i <= reader.words && !totals.away; i++) {
         verify_file(argv[i], store, &totals);
     }
     if (url) {

@@ -267,10 +267,11 @@ says 'a store must be given'
 
 # Vectors and logs, under keys of their own that do not stay.
 ask SET "$bob" kept
+ask SET 'weir1:{10.0.0.22}:10.0.0.22:messages:sliding_log' 'none of the log'
 run 0 "$weir" verify --store "$url" $vectors
 says '870 sequences'
 says ', 0 wrong'
-holds 1
+holds 2
 head -n 3 spec/vectors/one.jsonl | sed '2s/"expect":\[\[1,/"expect":[[0,/' > "$work/wrong.jsonl"
 run 1 "$weir" verify --store "$url" "$work/wrong.jsonl"
 says ', 1 wrong'
@@ -282,7 +283,7 @@ log=spec/data/erddap-nginx-combined.log.gz
 run 0 "$weir" replay --store "$url" lua/policies/chat.lua $log
 checks=$((checks + 1))
 cmp "$work/memory" "$work/out" || complain "the answers of Redis differ from those of memory"
-holds 1
+holds 2
 "$weir" replay lua/policies/chat.lua spec/data/small/backwards.log > "$work/memory"
 run 0 "$weir" replay --store "$url" lua/policies/chat.lua spec/data/small/backwards.log
 checks=$((checks + 1))
@@ -469,6 +470,19 @@ says 'Redis 5.0.3 is older than any'
 says "behind this host's"
 says 'to do: have NTP keep both'
 says 'does not say its maxmemory policy'
+many='cluster_state:ok\ncluster_size:3'
+inside='redis_mode:sentinel\ncluster_enabled:1'
+pretend spread SETNAME '+OK\n' PING '+PONG\n' CLUSTER "\$32\\n$many\\n" \
+    INFO "\$38\\n$inside\\n" '' '-ERR no\n'
+run 1 "$weir" doctor "$url?cluster=yes"
+says '3 nodes share the slots'
+says 'this is a Sentinel'
+pretend gone SETNAME '+OK\n' PING '+PONG\n' EVAL '-MISCONF no disk\n'
+run 2 "$weir" verify --store "$url" $vectors
+says "one.jsonl line 1: redis at $socket"
+run 2 "$weir" replay --store "$url" lua/policies/chat.lua spec/data/small/combined.log
+says "can't save to disk"
+one_line
 }
 
 echo "$checks checks, $failures failed"

@@ -70,3 +70,8 @@ weir_status store_open_apart(const char *url, const char *purpose, weir_store **
     }
     return WEIR_OK;
 }
+
+bool store_is_away(weir_status status)
+{
+    return status <= WEIR_INDETERMINATE && status != WEIR_PROTOCOL && status != WEIR_CROSS_SLOT;
+}

@@ -3,6 +3,8 @@
 #ifndef WEIR_TOOL_STORE_OPEN_H
 #define WEIR_TOOL_STORE_OPEN_H
 
+#include <stdbool.h>
+
 #include <weir/store.h>
 
 // What --help says of the URL.
@@ -20,5 +22,8 @@ weir_status store_open(const char *url, weir_store **out, weir_error *error);
 // one that can't be is an error here, and a URL that lets something stand in for it is refused.
 weir_status store_open_apart(const char *url, const char *purpose, weir_store **out,
                              weir_error *error);
+
+// Whether a verb failed because the server gives no answers, so that to go on asking is in vain.
+bool store_is_away(weir_status status);
 
 #endif

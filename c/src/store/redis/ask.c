@@ -79,8 +79,11 @@ weir_status weir_redis_ask(weir_store *store, const weir_word *words, size_t cou
     switch (outcome) {
     case WEIR_OUTCOME_DONE: {
         const weir_refusal *refusal = weir_refusal_of(reply->str);
+        // The sentences of the other errors are as good here; this one is about a script.
+        const char *sentence =
+            refusal->status == WEIR_PROTOCOL ? "the server would not do it" : refusal->sentence;
         status = weir_fail(error, refusal->status, "redis at %s: %s. It said: %.200s", address,
-                           refusal->sentence, reply->str);
+                           sentence, reply->str);
         break;
     }
     case WEIR_OUTCOME_LATE:
