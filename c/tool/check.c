@@ -1,22 +1,17 @@
 // weir check: decides one request on a fresh store, to see what a policy makes of it.
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <weir/duration.h>
 #include <weir/memory.h>
 #include <weir/policy.h>
 
 #include "command.h"
+#include "decision.h"
 #include "log/stamp.h"
-#include "table.h"
 #include "text.h"
-
-#define KEY_WIDTH 48
 
 #define OPTIONS(X)                                                                                 \
     X(TIME, "time", "TIME", "when: ISO 8601, seconds since 1970 or as web logs write it; now")     \
@@ -40,35 +35,11 @@ static const char details[] = "Decides one request as if nothing had been asked 
                               "\n"
                               "  weir check api.lua user=bob path=/search\n";
 
-static json_t *decision_json(const weir_decision *d)
-{
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I}", "allowed", d->allowed, "limit",
-                     (json_int_t)d->limit, "remaining", (json_int_t)d->remaining, "retry_after_us",
-                     (json_int_t)d->retry_after_us, "reset_after_us", (json_int_t)d->reset_after_us,
-                     "delay_us", (json_int_t)d->delay_us);
-}
-
-static json_t *key_json(const weir_check *check)
-{
-    char *text = malloc(4 * check->key_size + 1);
-    json_t *key =
-        text ? json_string(text_escape(check->key, check->key_size, text, 4 * check->key_size + 1))
-             : json_null();
-    free(text);
-    return key;
-}
-
 static void print_json(const weir_outcome *outcome)
 {
     json_t *checks = json_array();
     for (size_t i = 0; i < outcome->count; i++) {
-        const weir_check *check = &outcome->checks[i];
-        json_t *row = decision_json(&outcome->rows[i]);
-        json_object_set_new(row, "name", json_string(check->limit->name));
-        json_object_set_new(row, "algorithm",
-                            json_string(weir_algorithm_name(check->limit->algorithm)));
-        json_object_set_new(row, "key", key_json(check));
-        json_object_set_new(row, "cost", json_integer(check->cost));
+        json_t *row = decision_row_json(&outcome->checks[i], &outcome->rows[i]);
         json_object_set_new(row, "shadow", json_boolean(outcome->shadow[i]));
         json_array_append_new(checks, row);
     }
@@ -87,68 +58,33 @@ static void print_json(const weir_outcome *outcome)
 
 static void print_verdict(const weir_outcome *outcome)
 {
-    char text[WEIR_DURATION_TEXT], reason[300];
+    char reason[300];
+    if (!outcome->reason && outcome->binding) {
+        decision_print(outcome->binding->name, &outcome->decision);
+        return;
+    }
     printf("%s", outcome->allowed ? "allowed" : "refused");
     if (outcome->reason) {
         printf(" by the policy: %s",
                text_escape(outcome->reason, strlen(outcome->reason), reason, sizeof reason));
-    } else if (!outcome->allowed && !outcome->binding) {
-        printf(" by the policy");
-    } else if (!outcome->allowed && outcome->decision.retry_after_us == WEIR_NEVER) {
-        printf(" by %s, however long one waits", outcome->binding->name);
     } else if (!outcome->allowed) {
-        printf(" by %s; try again in %s", outcome->binding->name,
-               weir_duration_format(outcome->decision.retry_after_us, text));
-    } else if (!outcome->binding) {
+        printf(" by the policy");
+    } else {
         printf(" without a limit");
-    } else if (outcome->decision.delay_us > 0) {
-        printf(", after a wait of %s", weir_duration_format(outcome->decision.delay_us, text));
     }
     putchar('\n');
 }
 
-static void add_number(table *t, int64_t number)
-{
-    char text[TEXT_COUNT];
-    table_cell(t, number < 0 ? "-" : text_count((uint64_t)number, text));
-}
-
-static void add_duration(table *t, int64_t duration_us)
-{
-    char text[WEIR_DURATION_TEXT];
-    table_cell(t, duration_us == WEIR_NEVER ? "never" : weir_duration_format(duration_us, text));
-}
-
 static void print_table(const weir_outcome *outcome)
 {
-    static const char *const names[] = {"limit",       "algorithm", "key",       "cost",
-                                        "verdict",     "of",        "remaining", "retry after",
-                                        "reset after", "delay"};
     if (outcome->count == 0) {
         return;
     }
     putchar('\n');
     table t;
-    table_open(&t, "lllrlrrrrr");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        table_cell(&t, names[i]);
-    }
+    decision_table_open(&t);
     for (size_t i = 0; i < outcome->count; i++) {
-        const weir_check *check = &outcome->checks[i];
-        const weir_decision *row = &outcome->rows[i];
-        char name[WEIR_NAME_MAX + 16], key[KEY_WIDTH];
-        snprintf(name, sizeof name, "%s%s", check->limit->name,
-                 outcome->shadow[i] ? " (shadow)" : "");
-        table_cell(&t, name);
-        table_cell(&t, weir_algorithm_name(check->limit->algorithm));
-        table_cell(&t, text_escape(check->key, check->key_size, key, sizeof key));
-        add_number(&t, check->limit->algorithm == WEIR_CONCURRENCY ? 1 : check->cost);
-        table_cell(&t, row->allowed ? "allowed" : "refused");
-        add_number(&t, row->limit);
-        add_number(&t, row->remaining);
-        add_duration(&t, row->retry_after_us);
-        add_duration(&t, row->reset_after_us);
-        add_duration(&t, row->delay_us);
+        decision_table_row(&t, &outcome->checks[i], outcome->shadow[i], &outcome->rows[i]);
     }
     table_print(&t);
 }

@@ -10,12 +10,25 @@
 // What a command leaves to the shell.
 enum { EXIT_FINE = 0, EXIT_REFUSED = 1, EXIT_MISUSE = 2 };
 
+#define LIMIT_AND_KEY "ALGORITHM field=value ... KEY"
+
 // One list makes the commands: each is int command_NAME(argc, argv) in a file of its own, with
 // argv[0] the command's name.
 #define COMMAND_LIST(X)                                                                            \
     X(replay, "POLICY LOG...", "what would this policy have refused?")                             \
     X(check, "POLICY field=value ...", "decide one request on a fresh store")                      \
-    X(verify, "FILE...", "run vector files and compare every row")
+    X(verify, "FILE...", "run vector files and compare every row")                                 \
+    X(take, LIMIT_AND_KEY " [COST]", "decide on one key of a store, and record it")                \
+    X(peek, LIMIT_AND_KEY " [COST]", "what would take say?")                                       \
+    X(refund, LIMIT_AND_KEY " [COST]", "give back what was just taken")                            \
+    X(charge, LIMIT_AND_KEY " [COST]", "record what has been spent already")                       \
+    X(acquire, LIMIT_AND_KEY " ID", "take a place of a concurrency limit")                         \
+    X(renew, LIMIT_AND_KEY " ID", "hold the place longer")                                         \
+    X(release, LIMIT_AND_KEY " ID", "give the place back")                                         \
+    X(reset, LIMIT_AND_KEY, "forget one key of a store")                                           \
+    X(inspect, LIMIT_AND_KEY " [COST]", "what the server keeps for the key")                       \
+    X(scripts, "[print NAME | load [URL]]", "the scripts that decide inside a Redis server")       \
+    X(doctor, "[URL]", "is this Redis fit to keep limits?")
 
 #define COMMAND_DECLARE(name, arguments, summary) int command_##name(int argc, char **argv);
 COMMAND_LIST(COMMAND_DECLARE)

@@ -9,11 +9,11 @@
 
 static void print_help(FILE *to)
 {
-    fprintf(to, "weir: a rate limiter. Tries policies on logs and checks limits.\n\n");
+    fprintf(to, "weir: a rate limiter. Tries policies on logs, and limits on stores.\n\n");
     for (size_t i = 0; i < command_count; i++) {
         char left[64];
         snprintf(left, sizeof left, "weir %s %s", commands[i].name, commands[i].arguments);
-        fprintf(to, "  %-32s %s\n", left, commands[i].summary);
+        fprintf(to, "  %-50s %s\n", left, commands[i].summary);
     }
     fprintf(to, "\nweir COMMAND --help says more; weir --version names the version.\n"
                 "Exit status: 0 fine, 1 refused or a failed check, 2 misuse or unreadable.\n");

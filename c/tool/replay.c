@@ -15,6 +15,8 @@
 #include "replay/report.h"
 #include "replay/run.h"
 #include "replay/tally.h"
+#include "store/apart.h"
+#include "store/open.h"
 #include "text.h"
 
 #define CONDITIONS_MAX 16
@@ -26,6 +28,7 @@
     X(TOP, "top", "N", "how many of the keys refused most to show; 10")                            \
     X(FAIL_IF, "fail-if", "CONDITION",                                                             \
       "exit with 1 when it holds, as \"refused > 1%\"; repeatable")                                \
+    X(STORE, "store", "URL", "on a Redis store, under keys of this run; else in memory")           \
     X(MEMORY, "memory", "SIZE", "of the store, as 64MiB; else as the log needs")                   \
     X(JSON, "json", NULL, "the report as JSON, for programs")
 
@@ -60,6 +63,7 @@ typedef struct replay_options {
     bool as_logged, json;
     const char *time_name;
     size_t top;
+    const char *url;     // of a Redis store; NULL: in memory
     size_t memory_bytes; // 0: as the log needs
     fail_if conditions[CONDITIONS_MAX];
     size_t condition_count;
@@ -79,6 +83,9 @@ static bool take_option(replay_options *o, int code, const char *value)
         return true;
     case OPTION_TIME:
         o->time_name = value;
+        return true;
+    case OPTION_STORE:
+        o->url = value;
         return true;
     case OPTION_TOP:
         if (!text_whole_parse(value, TOP_MAX, &top)) {
@@ -131,6 +138,10 @@ static int read_options(replay_options *o, int argc, char **argv)
                  "more");
         return EXIT_MISUSE;
     }
+    if (o->url && o->memory_bytes > 0) {
+        complain("replay: --memory is for a store in memory, and --store names another");
+        return EXIT_MISUSE;
+    }
     o->policy = argv[1];
     o->logs = argv + 2;
     o->log_count = (size_t)reader.words - 1;
@@ -174,6 +185,9 @@ static weir_status open_store(weir_store **store, const replay_options *o, store
                               weir_error *error)
 {
     weir_memory_options options = {.size_bytes = o->memory_bytes};
+    if (o->url) {
+        return store_open_apart(o->url, "replay", store, error);
+    }
     if (o->memory_bytes == 0) {
         options.size_bytes = size.table_bytes + size.side_bytes;
         options.side_bytes = size.side_bytes;
@@ -212,8 +226,11 @@ static weir_status run_once(replay *r, store_size size, bool may_grow, weir_erro
         status = replay_run(&r->in, r->policy, store, may_grow, &r->counts, &r->totals,
                             progress_show, error);
     }
-    if (status == WEIR_OK) {
+    if (status == WEIR_OK && !r->options->url) {
         weir_memory_counters(store, &r->store);
+    }
+    if (store && r->options->url) {
+        store_apart_clear(store);
     }
     weir_store_close(store);
     return status;
@@ -222,7 +239,7 @@ static weir_status run_once(replay *r, store_size size, bool may_grow, weir_erro
 static weir_status run_fitting(replay *r, weir_error *error)
 {
     store_size size = first_size(r->policy);
-    bool fixed = r->in.as_logged || r->options->memory_bytes > 0;
+    bool fixed = r->in.as_logged || r->options->memory_bytes > 0 || r->options->url;
     if (fixed && r->options->memory_bytes == 0) {
         size.table_bytes *= GROWTH * GROWTH; // it can't start over, so it starts large
         size.side_bytes *= GROWTH * GROWTH;

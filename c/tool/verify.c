@@ -9,11 +9,15 @@
 
 #include "command.h"
 #include "log/lines.h"
+#include "store/apart.h"
+#include "store/open.h"
 #include "vectors/sequence.h"
 
 #define STORE_BYTES ((size_t)128 << 20)
 
-#define OPTIONS(X) X(JSON, "json", NULL, "the counts and the first wrong row as JSON")
+#define OPTIONS(X)                                                                                 \
+    X(STORE, "store", "URL", "on a Redis store, under keys of this run; else in memory")           \
+    X(JSON, "json", NULL, "the counts and the first wrong row as JSON")
 
 enum {
 #define OPTION_CODE(code, name, argument, help) OPTION_##code,
@@ -36,6 +40,7 @@ static const char details[] =
 typedef struct verify_totals {
     size_t sequences, rows, wrong;
     bool unreadable;
+    bool away;              // the server gives no answers
     const char *wrong_path; // of the first wrong row
     uint64_t wrong_line;
     sequence_result first;
@@ -60,9 +65,14 @@ static void verify_file(const char *path, weir_store *store, verify_totals *tota
         snprintf(key, sizeof key, "sequence-%zu", ++totals->sequences);
         sequence_result result;
         weir_error error = {0};
-        if (sequence_run(line, size, store, key, &result, &error) != WEIR_OK) {
+        weir_status status = sequence_run(line, size, store, key, &result, &error);
+        if (status != WEIR_OK) {
             complain("verify: %s line %" PRIu64 ": %s", path, lines.line, error.message);
             totals->unreadable = true;
+            totals->away = store_is_away(status);
+            if (totals->away) {
+                break;
+            }
             continue;
         }
         if (result.wrong > 0 && totals->wrong == 0) {
@@ -111,10 +121,11 @@ int command_verify(int argc, char **argv)
 {
     option_reader reader = {.argc = argc, .argv = argv, .specs = specs, .count = SPECS};
     bool json = false;
-    const char *value;
+    const char *url = NULL, *value;
     int code;
     while ((code = options_next(&reader, &value)) >= 0) {
         json |= code == OPTION_JSON;
+        url = code == OPTION_STORE ? value : url;
     }
     if (code == OPTIONS_HELP) {
         command_help("verify", details, specs, SPECS);
@@ -131,13 +142,18 @@ int command_verify(int argc, char **argv)
     weir_store *store;
     weir_error error = {0};
     const weir_memory_options options = {.size_bytes = STORE_BYTES};
-    if (weir_memory_open(&store, &options, &error) != WEIR_OK) {
+    weir_status opened = url ? store_open_apart(url, "verify", &store, &error)
+                             : weir_memory_open(&store, &options, &error);
+    if (opened != WEIR_OK) {
         complain("verify: %s", error.message);
         return EXIT_MISUSE;
     }
     verify_totals totals = {0};
-    for (int i = 1; i <= reader.words; i++) {
+    for (int i = 1; i <= reader.words && !totals.away; i++) {
         verify_file(argv[i], store, &totals);
+    }
+    if (url) {
+        store_apart_clear(store);
     }
     weir_store_close(store);
 

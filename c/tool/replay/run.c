@@ -7,6 +7,8 @@
 
 #include <weir/memory.h>
 
+#include "store/open.h"
+
 static void note_failed(replay_totals *totals, const input *in, const input_record *from,
                         const weir_error *error, uint64_t *counter)
 {
@@ -84,6 +86,10 @@ weir_status replay_run(input *in, weir_policy *policy, weir_store *store, bool s
             .fields = from.fields, .count = from.count, .time_us = from.time_us};
         weir_outcome outcome;
         weir_status decided = weir_runner_decide(runner, store, &request, &outcome, error);
+        if (store_is_away(decided)) { // the server's silence is no finding about the policy
+            weir_runner_close(runner);
+            return decided;
+        }
         if (decided != WEIR_OK) {
             out->full += decided == WEIR_FULL;
             note_failed(out, in, &from, error, &out->failed);

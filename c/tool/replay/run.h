@@ -22,8 +22,8 @@ typedef struct replay_totals {
 } replay_totals;
 
 // Runs through the whole input. WEIR_NO_MEMORY stops it; what a policy does wrong with one record
-// is counted, and the next one is asked about. `stop_when_short`: ends early when the store forgets
-// a live key or has no room.
+// is counted, and the next one is asked about; a server that does not answer stops it.
+// `stop_when_short`: ends early when the store forgets a live key or has no room.
 weir_status replay_run(input *in, weir_policy *policy, weir_store *store, bool stop_when_short,
                        tally *counts, replay_totals *out, progress_function *progress,
                        weir_error *error);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/open.h"
 #include "vectors/limit_json.h"
 
 #define ROW_SIZE 6
@@ -97,6 +98,10 @@ static weir_status run_event(weir_store *store, weir_check check, size_t index, 
     weir_decision decision;
     weir_error failure = {0};
     weir_status status = verb(store, &check, json_integer_value(now), &decision, &failure);
+    if (store_is_away(status)) {
+        *error = failure;
+        return status;
+    }
     json_t *got = status == WEIR_OK ? row_of(&decision) : NULL;
     result->rows++;
     if (!got || !json_equal(got, expected)) {
@@ -128,6 +133,10 @@ static weir_status run_joint(weir_store *store, weir_check *checks, size_t count
     weir_error failure = {0};
     weir_status status = weir_store_take_all(store, checks, count, json_integer_value(now), &joint,
                                              decisions, &failure);
+    if (store_is_away(status)) {
+        *error = failure;
+        return status;
+    }
     bool answered = status == WEIR_OK;
     json_t *got_rows = json_array();
     for (size_t i = 0; answered && i < count; i++) {

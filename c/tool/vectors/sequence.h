@@ -19,7 +19,8 @@ typedef struct sequence_result {
 } sequence_result;
 
 // Runs one line of a vector file on the store, whose key must be fresh. WEIR_INVALID when the line
-// is no sequence, with a sentence; an error of the store is a wrong row.
+// is no sequence, with a sentence; an error of the store is a wrong row, but that of a server which
+// gives no answers is returned.
 weir_status sequence_run(const char *line, size_t size, weir_store *store, const char *key,
                          sequence_result *out, weir_error *error);
 

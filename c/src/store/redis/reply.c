@@ -100,6 +100,10 @@ weir_read weir_reader_next(redisReader *reader, weir_reply *reply)
         }
         return WEIR_READ_REPLY;
     }
+    if (object != NULL && reader->privdata == NULL) {
+        reply->whole = object;
+        return WEIR_READ_REPLY;
+    }
     if (object != NULL || reader->len - reader->pos > PARTIAL_MAX) {
         return WEIR_READ_WRONG;
     }

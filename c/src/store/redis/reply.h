@@ -10,6 +10,7 @@
 #include "weir/store.h"
 
 struct redisReader;
+struct redisReply;
 
 #define WEIR_REPLY_NUMBERS (2 + 6 * WEIR_CHECKS_MAX + 62) // replies may grow at their end
 
@@ -27,6 +28,8 @@ typedef struct weir_reply {
     size_t got;   // of numbers read
     int64_t numbers[WEIR_REPLY_NUMBERS];
     char text[256]; // cut to fit, ended by a NUL
+    struct redisReply
+        *whole; // of any other parser of hiredis: the reply, which whoever gets it owns
 } weir_reply;
 
 // A parser that puts what it reads into the reply, without allocating objects. NULL for want of

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "store/redis/ask.h"
 #include "store/redis/call.h"
 #include "store/redis/deadline.h"
 #include "store/redis/key.h"
@@ -233,6 +234,11 @@ static const weir_store_kind redis_kind = {
     .now_us = redis_now_us,
     .close = redis_close,
 };
+
+weir_pool *weir_redis_pool(weir_store *store)
+{
+    return &((redis_store *)store)->pool;
+}
 
 static const weir_script *find_script(const char *name)
 {
