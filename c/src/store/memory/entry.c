@@ -75,8 +75,10 @@ static void empty(memory_store *m, weir_group *group, uint64_t *tag, const weir_
 }
 
 // What one group can give: whatever has expired; and when that is not enough, of the live keys with
-// a block that is large enough the one that has used the least of its limit.
-static weir_side_block sweep_group(memory_store *m, uint32_t index, int64_t now_us, size_t bytes)
+// a block that is large enough the one that has used the least of its limit, if that is at most
+// `most_used`. Tells how much it has used.
+static weir_side_block sweep_group(memory_store *m, uint32_t index, int64_t now_us, size_t bytes,
+                                   unsigned most_used, unsigned *out_used)
 {
     weir_group *group = &m->table.groups[index];
     weir_set *sets = m->table.sets + (size_t)index * WEIR_GROUP_SETS;
@@ -97,28 +99,41 @@ static weir_side_block sweep_group(memory_store *m, uint32_t index, int64_t now_
             }
         }
     }
-    weir_side_block block = try_alloc(m, bytes);
-    if (block == 0 && least != NULL) {
-        empty(m, group, least_tag, least);
-        group->evicted++;
-        block = try_alloc(m, bytes);
+    *out_used = least != NULL ? least->used : WEIR_USED_MAX + 1;
+    const weir_side_block block = try_alloc(m, bytes);
+    if (block != 0 || *out_used > most_used) {
+        return block;
     }
-    return block;
+    empty(m, group, least_tag, least);
+    group->evicted++;
+    return try_alloc(m, bytes);
 }
 
-// Side memory, at the cost of others if need be. The caller holds groups, so another is entered
-// only when it is free at once: waiting for it could be for ever.
+// Side memory, at the cost of others if need be: a key that has used less than half of its limit
+// goes at once; else the one of several groups that has used the least. The caller holds groups, so
+// another is entered only when it is free at once: waiting for it could be for ever.
 static weir_side_block side_alloc(memory_store *m, int64_t now_us, size_t bytes)
 {
     weir_side_block block = try_alloc(m, bytes);
     const uint32_t groups = m->table.group_count;
+    uint32_t least_group = 0;
+    unsigned least_used = WEIR_USED_MAX + 1, used;
     for (uint32_t i = 0; block == 0 && i < SWEEP_GROUPS && i < groups; i++) {
         const uint32_t index = __atomic_fetch_add(&m->sweep, 1, __ATOMIC_RELAXED) % groups;
         weir_group *group = &m->table.groups[index];
         if (pthread_mutex_trylock(&group->lock) != 0) {
             continue;
         }
-        block = sweep_group(m, index, now_us, bytes);
+        block = sweep_group(m, index, now_us, bytes, WEIR_USED_MAX / 2, &used);
+        weir_group_unlock(group);
+        if (used < least_used) {
+            least_group = index;
+            least_used = used;
+        }
+    }
+    weir_group *group = &m->table.groups[least_group];
+    if (block == 0 && least_used <= WEIR_USED_MAX && pthread_mutex_trylock(&group->lock) == 0) {
+        block = sweep_group(m, least_group, now_us, bytes, WEIR_USED_MAX, &used);
         weir_group_unlock(group);
     }
     return block;
