@@ -56,14 +56,13 @@ typedef struct weir_state {
     size_t side_bytes;
 } weir_state;
 
-// The one form of every algorithm. `cost` is the hash of the id for concurrency. When the function
-// may record (any verb but PEEK), side_bytes is at least what weir_algorithm_room says. A limit of
-// 0 never gets here.
+// The one form of every algorithm; the two buckets are inline, in headers of their own, since they
+// are what most takes are. `cost` is the hash of the id for concurrency. When the function may
+// record (any verb but PEEK), side_bytes is at least what weir_algorithm_room says. A limit of 0
+// never gets here.
 typedef weir_effect weir_algorithm_step(weir_state *state, const weir_limit *limit, int64_t now_us,
                                         weir_verb verb, int64_t cost, weir_decision *out);
 
-weir_algorithm_step weir_token_bucket;
-weir_algorithm_step weir_leaky_bucket;
 weir_algorithm_step weir_fixed_window;
 weir_algorithm_step weir_sliding_log;
 weir_algorithm_step weir_sliding_counter;

@@ -4,6 +4,8 @@
 #ifndef WEIR_SRC_MEMORY_H
 #define WEIR_SRC_MEMORY_H
 
+#include "algorithm/leaky_bucket.h"
+#include "algorithm/token_bucket.h"
 #include "siphash.h"
 #include "store/memory/side.h"
 #include "store/memory/table.h"

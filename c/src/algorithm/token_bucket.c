@@ -1,9 +1,0 @@
-// token_bucket: tokens refill lazily, nothing runs between requests.
-
-#include "bucket.h"
-
-weir_effect weir_token_bucket(weir_state *state, const weir_limit *limit, int64_t now_us,
-                              weir_verb verb, int64_t cost, weir_decision *out)
-{
-    return bucket_step(state, limit, now_us, verb, cost, false, out);
-}
