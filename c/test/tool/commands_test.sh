@@ -5,10 +5,9 @@
 
 weir=$1
 small=spec/data/small
-work=$(mktemp -d)
+# shellcheck source=c/test/tool/checks.sh
+. c/test/tool/checks.sh
 trap 'rm -rf "$work"' EXIT
-failures=0
-checks=0
 
 # policy NAME: the rest is the body of the function of the request, under two limits.
 policy() {
@@ -21,34 +20,6 @@ policy() {
         echo 'local short = weir.sliding_log { name = "short", limit = 9, window = "5s" }'
         echo "return function(request) $* end"
     } > "$file"
-}
-
-complain() {
-    echo "FAILED: $*"
-    echo "--- printed:"
-    cat "$work/out"
-    failures=$((failures + 1))
-}
-
-# run STATUS COMMAND...: runs, and keeps what was printed on either output.
-run() {
-    wanted=$1
-    shift
-    "$@" > "$work/out" 2>&1 < /dev/null
-    status=$?
-    checks=$((checks + 1))
-    last="$*"
-    [ $status -eq "$wanted" ] || complain "status $status, not $wanted: $last"
-}
-
-# says TEXT / says_not TEXT: of what was printed last.
-says() {
-    checks=$((checks + 1))
-    grep -qF -e "$1" "$work/out" || complain "\"$1\" was not said by: $last"
-}
-says_not() {
-    checks=$((checks + 1))
-    grep -qF -e "$1" "$work/out" && complain "\"$1\" was said by: $last"
 }
 
 policy address 'return few(request.address)'

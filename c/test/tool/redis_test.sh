@@ -7,10 +7,9 @@
 weir=$1
 answer=$2
 valkey=${3:-$WEIR_VALKEY}
-work=$(mktemp -d)
+# shellcheck source=c/test/tool/checks.sh
+. c/test/tool/checks.sh
 pids=
-failures=0
-checks=0
 unset WEIR_STORE
 
 stop_all() {
@@ -60,34 +59,6 @@ pretend() {
     until [ -S "$socket" ]; do
         sleep 0.02
     done
-}
-
-complain() {
-    echo "FAILED: $*"
-    echo "--- printed:"
-    cat "$work/out"
-    failures=$((failures + 1))
-}
-
-# run STATUS COMMAND...: runs, and keeps what was printed on either output.
-run() {
-    wanted=$1
-    shift
-    "$@" > "$work/out" 2>&1 < /dev/null
-    status=$?
-    checks=$((checks + 1))
-    last="$*"
-    [ $status -eq "$wanted" ] || complain "status $status, not $wanted: $last"
-}
-
-# says TEXT / says_not TEXT: of what was printed last.
-says() {
-    checks=$((checks + 1))
-    grep -qF -e "$1" "$work/out" || complain "\"$1\" was not said by: $last"
-}
-says_not() {
-    checks=$((checks + 1))
-    grep -qF -e "$1" "$work/out" && complain "\"$1\" was said by: $last"
 }
 
 # one_line: what was printed last is one sentence.
