@@ -696,7 +696,7 @@ static void sending_to_nobody_raises_no_signal(void **state)
     assert_false(weir_connection_stands(&connection));
     const int64_t deadline_us = weir_monotonic_us() + WEIR_SECOND;
     assert_int_equal(weir_connection_exchange(&connection, 1, ignore, NULL, deadline_us, &sent),
-                     WEIR_OUTCOME_CLOSED);
+                     WEIR_EXCHANGE_CLOSED);
     assert_int_equal(sent, 0);
     weir_connection_close(&connection);
     weir_buffer_free(&connection.out);

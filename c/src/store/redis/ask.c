@@ -20,8 +20,8 @@ static void on_reply(void *context, const weir_reply *reply)
     *out = reply->whole;
 }
 
-static weir_outcome exchange(weir_connection *connection, const weir_word *words, size_t count,
-                             int64_t deadline_us, redisReply **out)
+static weir_exchange exchange(weir_connection *connection, const weir_word *words, size_t count,
+                              int64_t deadline_us, redisReply **out)
 {
     redisReader *flat = connection->reader, *whole = redisReaderCreate();
     weir_buffer *buffer = &connection->out;
@@ -31,7 +31,7 @@ static weir_outcome exchange(weir_connection *connection, const weir_word *words
     for (size_t i = 0; i < count; i++) {
         weir_command_word(buffer, words[i].data, words[i].size);
     }
-    weir_outcome outcome = WEIR_OUTCOME_CLOSED; // for want of memory, too
+    weir_exchange outcome = WEIR_EXCHANGE_CLOSED; // for want of memory, too
     if (whole != NULL && !buffer->failed) {
         size_t sent;
         connection->reader = whole;
@@ -70,14 +70,14 @@ weir_status weir_redis_ask(weir_store *store, const weir_word *words, size_t cou
         return status;
     }
     redisReply *reply = NULL;
-    const weir_outcome outcome = exchange(connection, words, count, deadline_us, &reply);
-    weir_pool_release(pool, connection, outcome == WEIR_OUTCOME_DONE);
-    if (outcome == WEIR_OUTCOME_DONE && reply->type != REDIS_REPLY_ERROR) {
+    const weir_exchange outcome = exchange(connection, words, count, deadline_us, &reply);
+    weir_pool_release(pool, connection, outcome == WEIR_EXCHANGE_DONE);
+    if (outcome == WEIR_EXCHANGE_DONE && reply->type != REDIS_REPLY_ERROR) {
         *out = reply;
         return WEIR_OK;
     }
     switch (outcome) {
-    case WEIR_OUTCOME_DONE: {
+    case WEIR_EXCHANGE_DONE: {
         const weir_refusal *refusal = weir_refusal_of(reply->str);
         // The sentences of the other errors are as good here; this one is about a script.
         const char *sentence =
@@ -86,15 +86,15 @@ weir_status weir_redis_ask(weir_store *store, const weir_word *words, size_t cou
                            sentence, reply->str);
         break;
     }
-    case WEIR_OUTCOME_LATE:
+    case WEIR_EXCHANGE_LATE:
         status = weir_fail(error, WEIR_INDETERMINATE, "redis at %s: no answer came by the deadline",
                            address);
         break;
-    case WEIR_OUTCOME_CLOSED:
+    case WEIR_EXCHANGE_CLOSED:
         status = weir_fail(error, WEIR_INDETERMINATE,
                            "redis at %s: the connection broke before the answer", address);
         break;
-    case WEIR_OUTCOME_WRONG:
+    case WEIR_EXCHANGE_WRONG:
         status =
             weir_fail(error, WEIR_PROTOCOL, "redis at %s: what came back is not a reply", address);
         break;

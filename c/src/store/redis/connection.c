@@ -134,8 +134,8 @@ static bool receive_some(weir_connection *c)
     }
 }
 
-weir_outcome weir_connection_exchange(weir_connection *c, size_t replies, weir_on_reply *on_reply,
-                                      void *context, int64_t deadline_us, size_t *sent)
+weir_exchange weir_connection_exchange(weir_connection *c, size_t replies, weir_on_reply *on_reply,
+                                       void *context, int64_t deadline_us, size_t *sent)
 {
     *sent = 0;
     size_t got = 0;
@@ -148,20 +148,20 @@ weir_outcome weir_connection_exchange(weir_connection *c, size_t replies, weir_o
             got++;
         }
         if (read == WEIR_READ_WRONG) {
-            return WEIR_OUTCOME_WRONG;
+            return WEIR_EXCHANGE_WRONG;
         }
         if (got == replies) {
             c->used = true;
-            return *sent < c->out.size || weir_reader_has_more(c->reader) ? WEIR_OUTCOME_WRONG
-                                                                          : WEIR_OUTCOME_DONE;
+            return *sent < c->out.size || weir_reader_has_more(c->reader) ? WEIR_EXCHANGE_WRONG
+                                                                          : WEIR_EXCHANGE_DONE;
         }
         if (gone) {
-            return WEIR_OUTCOME_CLOSED;
+            return WEIR_EXCHANGE_CLOSED;
         }
         const short wanted = *sent < c->out.size ? POLLIN | POLLOUT : POLLIN;
         const short ready = wait_for(c->fd, wanted, deadline_us);
         if (ready == 0) {
-            return WEIR_OUTCOME_LATE;
+            return WEIR_EXCHANGE_LATE;
         }
         if (ready & ~POLLOUT) { // also what a peer said before it went
             gone = !receive_some(c);

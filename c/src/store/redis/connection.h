@@ -17,12 +17,12 @@ typedef struct weir_connection {
     struct weir_connection *next;
 } weir_connection;
 
-typedef enum weir_outcome {
-    WEIR_OUTCOME_DONE,
-    WEIR_OUTCOME_LATE,   // the deadline came first
-    WEIR_OUTCOME_CLOSED, // the peer went away
-    WEIR_OUTCOME_WRONG,  // what came back is not the protocol, or more than was asked for
-} weir_outcome;
+typedef enum weir_exchange {
+    WEIR_EXCHANGE_DONE,
+    WEIR_EXCHANGE_LATE,   // the deadline came first
+    WEIR_EXCHANGE_CLOSED, // the peer went away
+    WEIR_EXCHANGE_WRONG,  // what came back is not the protocol, or more than was asked for
+} weir_exchange;
 
 // Called for each reply, in order.
 typedef void weir_on_reply(void *context, const weir_reply *reply);
@@ -34,9 +34,9 @@ weir_status weir_connection_open(weir_connection *connection, weir_lookup *looku
 
 // Sends `out` and reads so many replies. In `sent` how many bytes the system has taken: a command
 // that did not leave whole did not run. After any outcome but DONE the connection is of no use.
-weir_outcome weir_connection_exchange(weir_connection *connection, size_t replies,
-                                      weir_on_reply *on_reply, void *context, int64_t deadline_us,
-                                      size_t *sent);
+weir_exchange weir_connection_exchange(weir_connection *connection, size_t replies,
+                                       weir_on_reply *on_reply, void *context, int64_t deadline_us,
+                                       size_t *sent);
 
 // Whether an idle connection still stands: nothing to read, not hung up.
 bool weir_connection_stands(const weir_connection *connection);

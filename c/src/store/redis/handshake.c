@@ -81,7 +81,7 @@ weir_status weir_handshake(weir_connection *connection, const weir_settings *set
                          settings->address);
     }
     size_t sent;
-    const weir_outcome outcome =
+    const weir_exchange outcome =
         weir_connection_exchange(connection, h.count, on_reply, &h, deadline_us, &sent);
     explicit_bzero(out->bytes, out->size);
     connection->used = false;
@@ -89,19 +89,19 @@ weir_status weir_handshake(weir_connection *connection, const weir_settings *set
         return refused(h.refusal, settings, again, error);
     }
     switch (outcome) {
-    case WEIR_OUTCOME_DONE:
+    case WEIR_EXCHANGE_DONE:
         if (!h.odd) {
             return WEIR_OK;
         }
         break;
-    case WEIR_OUTCOME_LATE:
+    case WEIR_EXCHANGE_LATE:
         return weir_fail(error, WEIR_NOT_EXECUTED,
                          "redis at %s took the connection and did not answer by the deadline",
                          settings->address);
-    case WEIR_OUTCOME_CLOSED:
+    case WEIR_EXCHANGE_CLOSED:
         return weir_fail(error, WEIR_NOT_EXECUTED, "redis at %s closed the connection at once",
                          settings->address);
-    case WEIR_OUTCOME_WRONG:
+    case WEIR_EXCHANGE_WRONG:
         break;
     }
     return weir_fail(error, WEIR_NOT_REDIS, "what answers at %s is not a Redis server",

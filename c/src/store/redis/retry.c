@@ -142,10 +142,10 @@ static size_t write_pending(run *r)
 }
 
 // What becomes of the calls that an exchange left without a reply.
-static void on_break(run *r, weir_outcome outcome, size_t sent)
+static void on_break(run *r, weir_exchange outcome, size_t sent)
 {
     // A pooled connection that takes no bytes was closed after its last call.
-    const bool stale = outcome == WEIR_OUTCOME_CLOSED && r->connection->used && !r->replaced;
+    const bool stale = outcome == WEIR_EXCHANGE_CLOSED && r->connection->used && !r->replaced;
     r->drop = true;
     for (size_t i = 0; i < r->count; i++) {
         weir_call *call = &r->calls[i];
@@ -155,7 +155,7 @@ static void on_break(run *r, weir_outcome outcome, size_t sent)
         if (call->end > sent) {
             if (!stale) {
                 settle(r, call, WEIR_NOT_EXECUTED,
-                       outcome == WEIR_OUTCOME_LATE
+                       outcome == WEIR_EXCHANGE_LATE
                            ? "the call could not be sent by the deadline"
                            : "the connection broke before the call was sent",
                        "");
@@ -163,7 +163,7 @@ static void on_break(run *r, weir_outcome outcome, size_t sent)
         } else {
             settle(
                 r, call, WEIR_INDETERMINATE,
-                outcome == WEIR_OUTCOME_LATE
+                outcome == WEIR_EXCHANGE_LATE
                     ? "no answer came by the deadline; it was counted once or not at all"
                     : "the connection broke before the answer; it was counted once or not at all",
                 "");
@@ -196,11 +196,11 @@ static void exchange(run *r)
     }
     size_t sent;
     r->next = 0;
-    const weir_outcome outcome =
+    const weir_exchange outcome =
         weir_connection_exchange(r->connection, written, on_reply, r, r->deadline_us, &sent);
-    if (outcome == WEIR_OUTCOME_WRONG) {
+    if (outcome == WEIR_EXCHANGE_WRONG) {
         on_wrong(r);
-    } else if (outcome != WEIR_OUTCOME_DONE) {
+    } else if (outcome != WEIR_EXCHANGE_DONE) {
         on_break(r, outcome, sent);
     }
 }
