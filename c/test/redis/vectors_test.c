@@ -91,8 +91,7 @@ static void play_one(json_t *sequence, const char *where)
     json_t *expect = json_object_get(sequence, "expect");
     size_t i;
     json_t *event;
-    json_array_foreach(events, i, event)
-    {
+    json_array_foreach (events, i, event) {
         weir_check check = {&limit, where, strlen(where), .cost = 0};
         set_cost(&check, json_array_get(event, 2));
         weir_decision d;
@@ -117,8 +116,7 @@ static void play_all(json_t *sequence, const char *where)
         made[k] = limit_of(json_array_get(limits, k), name);
     }
     size_t i;
-    json_array_foreach(events, i, event)
-    {
+    json_array_foreach (events, i, event) {
         weir_check checks[WEIR_CHECKS_MAX] = {0};
         weir_decision joint, rows[WEIR_CHECKS_MAX];
         for (size_t k = 0; k < count; k++) {

@@ -67,8 +67,7 @@ static void add_inner(filling *to, const char *name, const json_t *object, int d
     const char *inner;
     json_t *value;
     size_t outer_size = strlen(name);
-    json_object_foreach((json_t *)object, inner, value)
-    {
+    json_object_foreach ((json_t *)object, inner, value) {
         size_t size = outer_size + 1 + strlen(inner);
         char *joined = scratch_at(to->json, size + 1);
         if (!joined) {
@@ -136,7 +135,9 @@ const char *json_line_read(json_line *json, const char *line, size_t size,
     filling to = {json, out, 0};
     const char *name;
     json_t *value;
-    json_object_foreach(json->root, name, value) add_value(&to, name, value, 1);
+    json_object_foreach (json->root, name, value) {
+        add_value(&to, name, value, 1);
+    }
     *out_count = to.count;
     return NULL;
 }

@@ -33,8 +33,7 @@ weir_status limit_from_json(weir_limit *out, const json_t *object, const char *n
     }
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         if (strcmp(key, "algorithm") == 0 || set_member(&options, key, value)) {
             continue;
         }
