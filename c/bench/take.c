@@ -263,21 +263,30 @@ static void *work(void *argument)
     return NULL;
 }
 
-// How much more two threads do than one.
-static double scaling(weir_store *store, const weir_limit *limit)
+// What so many threads do in a second together. One alone has a thread of its own too, so that both
+// run the same code.
+static double throughput(weir_store *store, const weir_limit *limit, int count)
 {
-    worker one = {store, limit, 1, 0}, two[2] = {{store, limit, 1, 0}, {store, limit, 2, 0}};
-    work(&one);
+    worker workers[2] = {{store, limit, 1, 0}, {store, limit, 2, 0}};
     pthread_t threads[2];
-    for (int i = 0; i < 2; i++) {
-        if (pthread_create(&threads[i], NULL, work, &two[i]) != 0) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0) {
             exit(2);
         }
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
+        sum += workers[i].per_second;
     }
-    return (two[0].per_second + two[1].per_second) / one.per_second;
+    return sum;
+}
+
+// How much more two threads do than one.
+static double scaling(weir_store *store, const weir_limit *limit)
+{
+    const double one = throughput(store, limit, 1);
+    return throughput(store, limit, 2) / one;
 }
 
 static void two_threads(void)
