@@ -261,15 +261,6 @@ uint64_t input_line_number(const input *in, const input_record *from)
     return number;
 }
 
-uint64_t input_records(const input *in)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < in->count; i++) {
-        sum += in->files[i].records;
-    }
-    return sum;
-}
-
 uint64_t input_skipped(const input *in)
 {
     uint64_t sum = 0;

@@ -87,7 +87,7 @@ double input_part(const input *in);
 // The number of the record's line, counted from 1.
 uint64_t input_line_number(const input *in, const input_record *from);
 
-uint64_t input_records(const input *in);
+// The lines of all logs that were no records.
 uint64_t input_skipped(const input *in);
 
 #endif

@@ -10,11 +10,6 @@
 // flood can cost.
 #define SWEEP_GROUPS 8
 
-static size_t least_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 void weir_entry_load(const memory_store *m, weir_entry *entry)
 {
     const weir_cell *cell = weir_table_find(&entry->place);
@@ -151,7 +146,7 @@ static size_t room_for(weir_entry *entry, int64_t now_us)
     }
 }
 
-// Moves the state to a block that holds at least so many bytes.
+// Moves the state to a block that holds at least so many bytes, which are more than it has.
 static weir_status grow(memory_store *m, weir_entry *entry, int64_t now_us, size_t bytes,
                         weir_error *error)
 {
@@ -166,7 +161,7 @@ static weir_status grow(memory_store *m, weir_entry *entry, int64_t now_us, size
     const size_t old_bytes = entry->state.side_bytes;
     const bool counter = entry->limit->algorithm == WEIR_SLIDING_COUNTER;
     if (entry->state.side != NULL) {
-        memcpy(side, entry->state.side, least_size(old_bytes, weir_side_bytes(block)));
+        memcpy(side, entry->state.side, old_bytes);
         if (entry->limit->algorithm == WEIR_SLIDING_LOG) {
             weir_sliding_log_grown(side, old_bytes);
         }
