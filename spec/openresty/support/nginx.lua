@@ -1,0 +1,142 @@
+--- nginx: a Debian nginx with ngx_lua of the tests' own, on a free port of loopback, stopped by its own pid.
+--
+-- nginx.start { workers = 2, main = "env X;", http = "init_by_lua_block { }", server = "location / { }" }
+-- server:get(path[, headers])   status, body, headers (names in lower case)
+-- server:reload()               HUP, and waits until the new workers serve and the old ones are gone or busy
+-- server:workers()              their pids
+-- server:log()                  the error log
+-- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal that it did not send
+
+local http = require "socket.http"
+local ltn12 = require "ltn12"
+local socket = require "socket"
+
+local nginx = {}
+
+local function run(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "*a"
+  pipe:close()
+  return (text:gsub("%s+$", ""))
+end
+
+local function read(path)
+  local file = io.open(path)
+  if not file then
+    return ""
+  end
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+-- Asks until it is so, for ten seconds at most.
+local function until_true(ask, what)
+  local deadline = socket.gettime() + 10
+  while not ask() do
+    assert(socket.gettime() < deadline, what)
+    socket.select(nil, nil, 0.005)
+  end
+end
+
+local function free_port()
+  local probe = assert(socket.bind("127.0.0.1", 0))
+  local _, port = probe:getsockname()
+  probe:close()
+  return tonumber(port)
+end
+
+local template = [[
+load_module /usr/lib/nginx/modules/ndk_http_module.so;
+load_module /usr/lib/nginx/modules/ngx_http_lua_module.so;
+daemon off;
+worker_processes %(workers);
+pid nginx.pid;
+error_log error.log notice;
+%(user)
+%(main)
+events { worker_connections 1024; }
+http {
+    access_log off;
+    client_body_temp_path tmp_b; proxy_temp_path tmp_p; fastcgi_temp_path tmp_f; uwsgi_temp_path tmp_u;
+    scgi_temp_path tmp_s;
+    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
+    lua_package_cpath "%(build)/?.so;;";
+    %(http)
+    server {
+        listen 127.0.0.1:%(port) reuseport;
+        %(server)
+    }
+}
+]]
+
+local Server = {}
+Server.__index = Server
+
+function nginx.start(options)
+  local folder = run "mktemp -d"
+  local root = run "pwd"
+  local build = os.getenv "WEIR_BUILD" or "build"
+  local is_root = run "id -u" == "0"
+  local self = setmetatable({ folder = folder, port = free_port() }, Server)
+  local words = {
+    workers = options.workers or 2, main = options.main or "", http = options.http or "", server = options.server or "",
+    user = is_root and ("user %s;"):format(options.user or "root") or "", root = root, port = self.port,
+    build = build:sub(1, 1) == "/" and build or root .. "/" .. build,
+    path = root .. "/build/lua-nginx-redis/usr/share/lua/5.1",
+  }
+  local file = assert(io.open(folder .. "/nginx.conf", "w"))
+  file:write((template:gsub("%%%((%w+)%)", words)))
+  file:close()
+  self.pid = run(("nginx -p %s -c nginx.conf >%s/out 2>&1 & echo $!"):format(folder, folder))
+  until_true(function()
+    assert(run("kill -0 " .. self.pid .. " 2>&1") == "", read(folder .. "/out"))
+    local connection = socket.connect("127.0.0.1", self.port)
+    return connection and connection:close()
+  end, "nginx does not answer")
+  return self
+end
+
+function Server:get(path, headers)
+  local body = {}
+  local _, status, answer = assert(http.request {
+    url = ("http://127.0.0.1:%d%s"):format(self.port, path), headers = headers, sink = ltn12.sink.table(body),
+  })
+  return status, table.concat(body), answer
+end
+
+function Server:workers()
+  local pids = {}
+  for pid in run("pgrep -P " .. self.pid .. " || true"):gmatch "%d+" do
+    pids[#pids + 1] = pid
+  end
+  return pids
+end
+
+function Server:reload()
+  local old = table.concat(self:workers(), " ")
+  run("kill -HUP " .. self.pid)
+  until_true(function()
+    for _, pid in ipairs(self:workers()) do
+      if not old:find(pid, 1, true) then
+        return true
+      end
+    end
+  end, "the new workers do not start")
+end
+
+function Server:log()
+  return read(self.folder .. "/error.log")
+end
+
+function Server:stop()
+  run("kill -QUIT " .. self.pid)
+  until_true(function()
+    return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
+  end, "nginx does not stop")
+  local log = self:log()
+  run("rm -rf " .. self.folder)
+  assert(not log:find "exited on signal", log)
+end
+
+return nginx
