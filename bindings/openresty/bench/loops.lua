@@ -24,8 +24,9 @@ local function now_ns()
 end
 
 local function median(values)
-  table.sort(values)
-  return values[math.floor((#values + 1) / 2)]
+  local sorted = { unpack(values) }
+  table.sort(sorted)
+  return sorted[math.floor((#sorted + 1) / 2)]
 end
 
 local kept
@@ -48,18 +49,20 @@ local function loop(call)
   ]]))(call, function(value) kept = value end, now_ns)
 end
 
+-- The last is what the others are compared with, when lua-resty-limit-traffic is there.
 local function cases()
   local ours = assert(req.new("weir", RATE, BURST))
   local store, limit = ours.store, weir.token_bucket { name = "take", rate = RATE, period = "1s", burst = BURST }
   local list = {
-    { "store:take, its row read", loop(function(key) return store:take(limit, key).remaining end) },
-    { "store:take, its row kept", loop(function(key) return store:take(limit, key) end) },
-    { "req:incoming", loop(function(key) return (ours:incoming(key, true)) end) },
+    { name = "store:take, its row read", run = loop(function(key) return store:take(limit, key).remaining end) },
+    { name = "store:take, its row kept", run = loop(function(key) return store:take(limit, key) end) },
+    { name = "req:incoming", run = loop(function(key) return (ours:incoming(key, true)) end) },
   }
   local found, peer = pcall(require, "resty.limit.req")
   if found then
     local theirs = assert(peer.new("peer", RATE, BURST))
-    list.peer = loop(function(key) return (theirs:incoming(key, true)) end)
+    list.peer = { name = "limit.req's incoming", run = loop(function(key) return (theirs:incoming(key, true)) end) }
+    list[#list + 1] = list.peer
   end
   return list
 end
@@ -74,40 +77,36 @@ local function many_keys()
   return keys
 end
 
-local function measure(list, keys, warm)
-  for i = 1, #list do
-    list[i][2](keys, 1, warm)
+local function measure(list, keys)
+  for _, case in ipairs(list) do
+    case.run(keys, 1, #keys)
+    case.times = {}
   end
-  if list.peer then
-    list.peer(keys, 1, warm)
-  end
-  local times, ratios = {}, {}
-  for i = 1, #list do
-    times[i], ratios[i] = {}, {}
-  end
-  local theirs = {}
   for round = 1, ROUNDS do
     local first = (round - 1) * CALLS % (#keys - CALLS + 1) + 1
-    theirs[round] = list.peer and list.peer(keys, first, CALLS)
-    for i = 1, #list do
-      times[i][round] = list[i][2](keys, first, CALLS)
-      ratios[i][round] = list.peer and times[i][round] / theirs[round]
+    for _, case in ipairs(list) do
+      case.times[round] = case.run(keys, first, CALLS)
     end
   end
-  return times, ratios, theirs
 end
 
-local function report(lines, title, list, target, times, ratios, theirs)
-  lines[#lines + 1] = title
-  for i = 1, #list do
-    local text = ("  %-26s %5.0f ns"):format(list[i][1], median(times[i]))
-    if list.peer then
-      text = text .. ("   %.3f of limit.req's incoming, at most %.3f"):format(median(ratios[i]), target)
-    end
-    lines[#lines + 1] = text
+local function ratios(times, to)
+  local list = {}
+  for round = 1, ROUNDS do
+    list[round] = times[round] / to[round]
   end
-  if list.peer then
-    lines[#lines + 1] = ("  %-26s %5.0f ns"):format("limit.req's incoming", median(theirs))
+  return list
+end
+
+local function report(lines, title, list, target)
+  lines[#lines + 1] = title
+  for _, case in ipairs(list) do
+    local ratio = ""
+    if list.peer and case ~= list.peer then
+      local of_theirs = median(ratios(case.times, list.peer.times))
+      ratio = ("   %.3f of limit.req's incoming, at most %.3f"):format(of_theirs, target)
+    end
+    lines[#lines + 1] = ("  %-26s %5.0f ns%s"):format(case.name, median(case.times), ratio)
   end
 end
 
@@ -119,8 +118,10 @@ function loops.run()
   for i = 1, CALLS do
     hot[i] = "a client of 20 bytes"
   end
-  report(lines, "one hot key", list, 1 / 3, measure(list, hot, CALLS))
-  report(lines, "1,000,000 keys of 20 bytes", list, 1 / 8, measure(list, many_keys(), KEYS))
+  measure(list, hot)
+  report(lines, "one hot key", list, 1 / 3)
+  measure(list, many_keys())
+  report(lines, "1,000,000 keys of 20 bytes", list, 1 / 8)
   if not list.peer then
     lines[#lines + 1] = "lua-resty-limit-traffic is not compared: WEIR_LIMIT_TRAFFIC does not name its lib folder"
   end

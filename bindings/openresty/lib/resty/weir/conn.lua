@@ -1,11 +1,11 @@
 --- conn: requests at once, with the methods of resty.limit.conn, over leases of weir.
 --
--- conn.new(dict_name, conn, burst, default_conn_delay[, ttl = 300])    conn at once, and burst more that wait; the delay
---                              in seconds that one waits for another; the seconds after which a place lapses that
---                              nobody gave back, because its worker was killed
--- lim:incoming(key, commit)    the delay in seconds, the requests at once with this one, the seconds until the key is as
---                              if untouched; or nil, "rejected", the seconds until a place lapses at the latest; or nil,
---                              message, code. Without commit nothing is recorded
+-- conn.new(dict_name, conn, burst, default_conn_delay[, ttl = 300])
+--                              conn at once, and burst more that wait; the delay in seconds that one waits for another;
+--                              the seconds after which a place lapses that nobody gave back, because its worker died
+-- lim:incoming(key, commit)    the delay in seconds, the requests at once with this one, the seconds until the key is
+--                              as if untouched; or nil, "rejected", the seconds until a place lapses at the latest; or
+--                              nil, message, code. Without commit nothing is recorded
 -- lim:is_committed()           whether this request has a place that the last incoming gave it
 -- lim:leaving(key[, latency])  the requests at once that are left; the latency in seconds goes into the delay
 -- lim:uncommit(key)            the same, without a latency
@@ -19,6 +19,7 @@ local core = require "resty.weir.core"
 local dict = require "resty.weir.dict"
 local ffi = require "ffi"
 local limits = require "resty.weir.limit"
+local memo = require "resty.weir.memo"
 local store = require "resty.weir.store"
 
 local get_request = require("resty.core.base").get_request
@@ -54,18 +55,17 @@ local function at_once(row)
   return tonumber(row.limit) - tonumber(row.remaining)
 end
 
+local limit_of = memo(function(places, ttl)
+  return limits.concurrency { name = "conn", limit = places, ttl = ("%.0fus"):format(ttl * 1e6) }
+end)
+
 -- Changes nothing when it fails.
 local function set(self, conn, burst)
   local ok, message, code = core.numbers { { conn, "conn", 1, CONN_MAX }, { burst, "burst", 0, CONN_MAX } }
   if not ok then
     return nil, message, code
   end
-  self.limit = limits.concurrency {
-    name = "conn",
-    limit = math.floor(conn + burst),
-    ttl = ("%.0fus"):format(self.ttl * 1e6),
-  }
-  self.conn, self.burst = conn, burst
+  self.limit, self.conn, self.burst = limit_of(math.floor(conn + burst), self.ttl), conn, burst
   return true
 end
 
@@ -175,16 +175,10 @@ function Conn:renew(key)
 end
 
 function Conn:set_conn(conn)
-  if conn == self.conn then
-    return true
-  end
   return set(self, conn, self.burst)
 end
 
 function Conn:set_burst(burst)
-  if burst == self.burst then
-    return true
-  end
   return set(self, self.conn, burst)
 end
 

@@ -1,8 +1,8 @@
 --- count: a number of requests a window, with the methods of resty.limit.count, over a fixed window of weir.
 --
 -- count.new(dict_name, limit, window)    limit requests in each window of so many seconds
--- lim:incoming(key, commit)    0, what remains, the seconds until the window ends; or nil, "rejected", those seconds; or
---                              nil, message, code. Without commit nothing is recorded
+-- lim:incoming(key, commit)    0, what remains, the seconds until the window ends; or nil, "rejected", those seconds;
+--                              or nil, message, code. Without commit nothing is recorded
 -- lim:uncommit(key)            what remains now: gives back what an incoming with commit took
 --
 -- Windows begin at whole multiples of their length since 1970, the same for all keys. A refused request does not count.
@@ -12,6 +12,7 @@
 local core = require "resty.weir.core"
 local dict = require "resty.weir.dict"
 local limits = require "resty.weir.limit"
+local memo = require "resty.weir.memo"
 local store = require "resty.weir.store"
 
 local COUNT_MAX = 2 ^ 40
@@ -22,24 +23,25 @@ local take, peek, refund = store.ask.take, store.ask.peek, store.ask.refund
 local Count = {}
 Count.__index = Count
 
+local limit_of = memo(function(limit, window)
+  local ok, message, code = core.numbers { { limit, "limit", 1, COUNT_MAX }, { window, "window", 1e-6, WINDOW_MAX } }
+  if not ok then
+    return nil, message, code
+  end
+  return limits.fixed_window { name = "count", limit = math.floor(limit), window = ("%.0fus"):format(window * 1e6) }
+end)
+
 function Count.new(dict_name, limit, window)
   local found, message, code = dict.store(dict_name)
   if not found then
     return nil, message, code
   end
-  local ok
-  ok, message, code = core.numbers { { limit, "limit", 1, COUNT_MAX }, { window, "window", 1e-6, WINDOW_MAX } }
-  if not ok then
+  local of
+  of, message, code = limit_of(limit, window)
+  if not of then
     return nil, message, code
   end
-  return setmetatable({
-    store = found,
-    limit = limits.fixed_window {
-      name = "count",
-      limit = math.floor(limit),
-      window = ("%.0fus"):format(window * 1e6),
-    },
-  }, Count)
+  return setmetatable({ store = found, limit = of }, Count)
 end
 
 --- The check that combine takes, and what its row says. `peeked`: the row is of before the request.

@@ -14,6 +14,7 @@ local core = require "resty.weir.core"
 local dict = require "resty.weir.dict"
 local fraction = require "resty.weir.fraction"
 local limits = require "resty.weir.limit"
+local memo = require "resty.weir.memo"
 local store = require "resty.weir.store"
 
 local COUNT_MAX = 2 ^ 40
@@ -26,8 +27,8 @@ local take, peek, refund = store.ask.take, store.ask.peek, store.ask.refund
 local Req = {}
 Req.__index = Req
 
--- A burst of 2.5 is one of 5 where each request costs 2 of twice the rate. Changes nothing when it fails.
-local function set(self, rate, burst)
+-- A burst of 2.5 is one of 5 where each request costs 2 of twice the rate.
+local limit_of = memo(function(rate, burst)
   local ok, message, code = core.numbers {
     { rate, "rate", RATE_LEAST, COUNT_MAX }, { burst, "burst", 0, COUNT_MAX },
   }
@@ -45,7 +46,16 @@ local function set(self, rate, burst)
   if not made then
     return nil, limit, "WEIR_INVALID"
   end
-  self.limit, self.cost, self.rate, self.burst = limit, parts, rate, burst
+  return { limit = limit, cost = parts }
+end)
+
+-- Changes nothing when it fails.
+local function set(self, rate, burst)
+  local of, message, code = limit_of(rate, burst)
+  if not of then
+    return nil, message, code
+  end
+  self.limit, self.cost, self.rate, self.burst = of.limit, of.cost, rate, burst
   return true
 end
 
@@ -94,16 +104,10 @@ function Req:uncommit(key)
 end
 
 function Req:set_rate(rate)
-  if rate == self.rate then
-    return true
-  end
   return set(self, rate, self.burst)
 end
 
 function Req:set_burst(burst)
-  if burst == self.burst then
-    return true
-  end
   return set(self, self.rate, burst)
 end
 
