@@ -2,7 +2,7 @@
 --
 -- nginx.start { workers = 2, main = "env X;", http = "init_by_lua_block { }", server = "location / { }" }
 -- server:get(path[, headers])   status, body, headers (names in lower case)
--- server:reload()               HUP, and waits until the new workers serve and the old ones are gone or busy
+-- server:reload()               HUP, and waits until the new workers serve and the old ones take no more connections
 -- server:workers()              their pids
 -- server:log()                  the error log
 -- server:kill(pid)              kills a worker, which nginx replaces
@@ -61,7 +61,7 @@ http {
     access_log off;
     client_body_temp_path tmp_b; proxy_temp_path tmp_p; fastcgi_temp_path tmp_f; uwsgi_temp_path tmp_u;
     scgi_temp_path tmp_s;
-    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
+    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(build)/openresty/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
     lua_package_cpath "%(build)/?.so;;";
     %(http)
     server {
@@ -114,6 +114,12 @@ function Server:workers()
   return pids
 end
 
+-- A worker that ends says so in its title and takes no more connections; one that has ended has no title.
+local function has_left(pid)
+  local title = read("/proc/" .. pid .. "/cmdline")
+  return title == "" or title:find("shutting down", 1, true)
+end
+
 function Server:reload()
   local old = table.concat(self:workers(), " ")
   run("kill -HUP " .. self.pid)
@@ -124,6 +130,14 @@ function Server:reload()
       end
     end
   end, "the new workers do not start")
+  nginx.until_true(function()
+    for pid in old:gmatch "%d+" do
+      if not has_left(pid) then
+        return false
+      end
+    end
+    return true
+  end, "the old workers do not end")
 end
 
 function Server:kill(pid)
@@ -138,7 +152,7 @@ end
 function Server:stop()
   run("kill -QUIT " .. self.pid)
   nginx.until_true(function()
-    return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
+    return read("/proc/" .. self.pid .. "/cmdline") == ""
   end, "nginx does not stop")
   local log = self:log()
   run("rm -rf " .. self.folder)
