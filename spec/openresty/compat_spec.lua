@@ -120,7 +120,8 @@ end
 local function hold(server, path)
   local connection = assert(socket.connect("127.0.0.1", server.port))
   connection:settimeout(10)
-  assert(connection:send("POST " .. path .. " HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nConnection: close\r\n\r\n"))
+  local head = "POST %s HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nConnection: close\r\n\r\n"
+  assert(connection:send(head:format(path)))
   local status = assert(connection:receive "*l"):match "^HTTP/1.1 (%d+)"
   if status ~= "200" then
     connection:close()
@@ -558,7 +559,7 @@ describe("whatever cannot be limited", function()
   end)
 
   local wrong = {
-    { 'req.new("no such dict", 1, 0)', 'dict_name was "no such dict"; it must be a lua_shared_dict of the configuration' },
+    { 'req.new("no such", 1, 0)', 'dict_name was "no such"; it must be a lua_shared_dict of the configuration' },
     { "req.new(nil, 1, 0)", "dict_name was nil; it must be a lua_shared_dict of the configuration" },
     { "req.new(DICT, -1, 0)", "rate was -1; it must be a number from 3e-08 to 1.0995116e+12" },
     { "req.new(DICT, 0, 0)", "rate was 0; it must be a number from 3e-08 to 1.0995116e+12" },

@@ -122,6 +122,9 @@ function core.numbers(list)
 end
 
 function core.check(out, limit, key, cost)
+  if type(limit) ~= "table" or not limit.c then
+    return core.invalid("limit", limit, "a limit, which weir.token_bucket and the others make")
+  end
   local text, message, code = core.text(key, "key")
   if not text then
     return nil, message, code
