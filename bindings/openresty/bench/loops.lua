@@ -1,7 +1,7 @@
 --- loops: what a call costs inside one worker of nginx, as ratios to a call of lua-resty-limit-traffic.
 --
--- Every case runs in short turns, one after the other in each round, so that what else the machine does is borne by all.
--- A figure is the median of the rounds. `loops.run()` answers lines of text.
+-- Every case runs in short turns in each round, another first every time, so that what else the machine does and what
+-- the first finds cold is borne by all. A figure is the median of the rounds. `loops.run()` answers lines of text.
 
 local ffi = require "ffi"
 local req = require "resty.weir.req"
@@ -84,7 +84,8 @@ local function measure(list, keys)
   end
   for round = 1, ROUNDS do
     local first = (round - 1) * CALLS % (#keys - CALLS + 1) + 1
-    for _, case in ipairs(list) do
+    for place = 1, #list do
+      local case = list[(place + round) % #list + 1]
       case.times[round] = case.run(keys, first, CALLS)
     end
   end

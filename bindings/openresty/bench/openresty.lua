@@ -28,6 +28,7 @@ local SERVER = [[
 location = /loops { content_by_lua_block { ngx.print(require("loops").run()) } }
 location /none { alias page/; }
 location /nothing { access_by_lua_block { } alias page/; }
+location /address { access_by_lua_block { local _ = ngx.var.binary_remote_addr } alias page/; }
 location /weir {
   access_by_lua_block {
     local row = store:take(limit, ngx.var.binary_remote_addr)
@@ -59,20 +60,27 @@ local function write_page(server)
   file:close()
 end
 
+local cases = {
+  { path = "/nothing", name = "access_by_lua, empty", target = "" },
+  { path = "/address", name = "and reads the address", target = "" },
+  { path = "/weir", name = "and takes", target = ", at least 0.900" },
+}
+
 local function measure_requests(server)
   write_page(server)
-  local ratios = { ["/nothing"] = {}, ["/weir"] = {} }
   local absolute = {}
   for round = 1, rounds do
     local none = requests_a_second(server, "/none")
     absolute[round] = none
-    for path, list in pairs(ratios) do
-      list[round] = requests_a_second(server, path) / none
+    for _, case in ipairs(cases) do
+      case.ratios = case.ratios or {}
+      case.ratios[round] = requests_a_second(server, case.path) / none
     end
   end
   print(("a page of 1 KiB by one worker (without a limiter: %.0f requests a second)"):format(median(absolute)))
-  print(("  %-26s %.3f of those, at least 0.900"):format("store:take in access_by_lua", median(ratios["/weir"])))
-  print(("  %-26s %.3f of those"):format("access_by_lua that is empty", median(ratios["/nothing"])))
+  for _, case in ipairs(cases) do
+    print(("  %-26s %.3f of those%s"):format(case.name, median(case.ratios), case.target))
+  end
 end
 
 local function with_server(measure)
