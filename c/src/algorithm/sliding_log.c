@@ -70,8 +70,7 @@ static uint32_t first_after(const log_view *v, int64_t instant_us)
 
 static log_view view_at(const weir_state *state, const weir_limit *limit, int64_t now_us)
 {
-    log_view v = {
-        .ring = state->side, .journal = state->journal, .newest_us = WEIR_LONG_AGO};
+    log_view v = {.ring = state->side, .journal = state->journal, .newest_us = WEIR_LONG_AGO};
     if (v.ring == NULL || v.ring->used == 0) {
         return v;
     }
