@@ -49,19 +49,20 @@ local function loop(call)
   ]]))(call, function(value) kept = value end, now_ns)
 end
 
--- The last is what the others are compared with, when lua-resty-limit-traffic is there.
+-- `peer` is what the others are compared with, when lua-resty-limit-traffic is there.
 local function cases()
   local ours = assert(req.new("weir", RATE, BURST))
   local store, limit = ours.store, weir.token_bucket { name = "take", rate = RATE, period = "1s", burst = BURST }
   local list = {
-    { name = "store:take, its row read", run = loop(function(key) return store:take(limit, key).remaining end) },
+    { name = "store:take, its row read", run = loop(function(key) return store:take(limit, key).allowed end) },
     { name = "store:take, its row kept", run = loop(function(key) return store:take(limit, key) end) },
     { name = "req:incoming", run = loop(function(key) return (ours:incoming(key, true)) end) },
   }
   local found, peer = pcall(require, "resty.limit.req")
   if found then
     local theirs = assert(peer.new("peer", RATE, BURST))
-    list.peer = { name = "limit.req's incoming", run = loop(function(key) return (theirs:incoming(key, true)) end) }
+    list.peer = { name = "limit.req's incoming" }
+    list.peer.run = loop(function(key) return (theirs:incoming(key, true)) end)
     list[#list + 1] = list.peer
   end
   return list

@@ -19,25 +19,25 @@ lua_shared_dict peer 256m;
 keepalive_requests 100000000;
 init_by_lua_block {
   package.path = "%s/?.lua;%s/bindings/openresty/bench/?.lua;" .. package.path
-  limit = require("resty.weir.limit").token_bucket { name = "access", rate = "1000000000/s" }
-  store = assert(require("resty.weir.dict").store "weir")
-}
-]]):format(peer, io.popen("pwd"):read "l")
+  local store = assert(require("resty.weir.dict").store "weir")
+  local limit = require("resty.weir.limit").token_bucket { name = "access", rate = "1000000000/s" }
 
-local SERVER = [[
-location = /loops { content_by_lua_block { ngx.print(require("loops").run()) } }
-location /none { alias page/; }
-location /nothing { access_by_lua_block { } alias page/; }
-location /address { access_by_lua_block { local _ = ngx.var.binary_remote_addr } alias page/; }
-location /weir {
-  access_by_lua_block {
+  function admit()
     local row = store:take(limit, ngx.var.binary_remote_addr)
     if not row or not row.allowed then
       return ngx.exit(row and 429 or 500)
     end
-  }
-  alias page/;
+  end
 }
+]]):format(peer, io.popen("pwd"):read "l")
+
+-- LuaJIT compiles a function whole, to the row that is never made; a block itself is a vararg function, which it leaves
+-- to its interpreter.
+local SERVER = [[
+location = /loops { content_by_lua_block { ngx.print(require("loops").run()) } }
+location /none { alias page/; }
+location /empty { access_by_lua_block { } alias page/; }
+location /weir { access_by_lua_block { return admit() } alias page/; }
 ]]
 
 local function requests_a_second(server, path)
@@ -61,9 +61,8 @@ local function write_page(server)
 end
 
 local cases = {
-  { path = "/nothing", name = "access_by_lua, empty", target = "" },
-  { path = "/address", name = "and reads the address", target = "" },
-  { path = "/weir", name = "and takes", target = ", at least 0.900" },
+  { path = "/empty", name = "an empty access_by_lua", target = "" },
+  { path = "/weir", name = "one that takes", target = ", at least 0.900" },
 }
 
 local function measure_requests(server)
