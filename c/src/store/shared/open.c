@@ -326,7 +326,8 @@ weir_status weir_shared_open(weir_store **out, const weir_shared_options *option
         free(m);
     }
     if (p.file >= 0) {
-        close(p.file); // and unlocks
+        flock(p.file, LOCK_UN); // the mapping keeps the file open, and with it the lock
+        close(p.file);
     }
     return status;
 }
