@@ -270,8 +270,7 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
     if (got < 0) {
         return io_fails(p, "read", error);
     }
-    *out_fresh =
-        info->st_size == 0 || (head.form == 0 && head.size_bytes == (uint64_t)info->st_size);
+    *out_fresh = info->st_size == 0 || head.form == UNFINISHED;
     if (*out_fresh) {
         return make(p, o, out, error);
     }
