@@ -284,6 +284,7 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
     if (unlink_file(p) != 0) {
         return io_fails(p, "removed", error);
     }
+    flock(p->file, LOCK_UN);
     close(p->file);
     status = open_locked(p, o, info, error);
     return status == WEIR_OK ? find_or_make(p, info, o, out, out_fresh, error) : status;
@@ -325,7 +326,8 @@ weir_status weir_shared_open(weir_store **out, const weir_shared_options *option
         free(m);
     }
     if (p.file >= 0) {
-        close(p.file); // and unlocks
+        flock(p.file, LOCK_UN); // closing is not enough: the mapping keeps the file open
+        close(p.file);
     }
     return status;
 }
