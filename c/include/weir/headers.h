@@ -1,5 +1,4 @@
-// The headers of an HTTP answer, from what was decided: Retry-After, RateLimit-Policy and
-// RateLimit.
+// The headers of an HTTP answer, from what was decided: Retry-After, RateLimit and its policies.
 //
 // Retry-After is that of RFC 9110, lists and strings those of RFC 9651, the body that of RFC 9457,
 // the rest draft-ietf-httpapi-ratelimit-headers. Waits are rounded up to the second, and what
@@ -12,9 +11,8 @@
 //                 second, and for concurrency, whose places come back when they are released
 //   qu            the unit of q, when it is not requests; of concurrency "concurrent-requests"
 //   r, remaining  the largest cost that would pass now
-//   t, reset      of a limit that refuses the wait until it passes, so Retry-After is never
-//   earlier;
-//                 else until the key is as if untouched. Left out when no wait can help
+//   t, reset      of a limit that refuses, the wait until it passes, so Retry-After is never
+//                 earlier; else until the key is as if untouched. Left out when no wait can help
 //   pk            the key, when it is asked for
 
 #ifndef WEIR_HEADERS_H
