@@ -290,6 +290,13 @@ static void several_limits_are_told_and_those_in_shadow_are_not(void **state)
          &(weir_headers_options){.form = WEIR_HEADERS_DRAFT_07,
                                  .shadow = (bool[]){true, true, false}});
     assert_value("RateLimit", "limit=1, remaining=0, reset=60");
+    const weir_decision by_b = REFUSED(.limit = 1, .retry_after_us = 3000001, .binding = 1);
+    init(&by_b, checks, rows, 3, &(weir_headers_options){.form = WEIR_HEADERS_DRAFT_07});
+    assert_value("RateLimit", "limit=4, remaining=0, reset=4");
+    init(&by_b, checks, rows, 3,
+         &(weir_headers_options){.form = WEIR_HEADERS_DRAFT_07,
+                                 .shadow = (bool[]){true, false, false}});
+    assert_value("RateLimit", "limit=4, remaining=0, reset=4");
     init(&joint, checks, rows, 3,
          &(weir_headers_options){.units = (const char *const[]){NULL, "content-bytes", "\"\\"}});
     assert_value("RateLimit-Policy", "\"a\";q=1;w=1, \"b\";q=4;qu=\"content-bytes\";w=3600, "
