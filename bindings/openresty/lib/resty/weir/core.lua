@@ -8,6 +8,7 @@
 --                               Else nil, message, code
 -- core.failed(status, err)      nil, message, code, of a call that did not answer WEIR_OK
 -- core.row(decision)            a row as a table of numbers
+-- core.sources                  who decided, by the library's code, as a row says it
 -- core.invalid(field, value, wanted)    nil, message, "WEIR_INVALID"
 
 local ffi = require "ffi"
@@ -134,7 +135,7 @@ function core.check(out, limit, key, cost)
   return text, cost
 end
 
-local sources = { [0] = "store", "deny_on_error", "allow_on_error" }
+core.sources = { [0] = "store", "deny_on_error", "allow_on_error" }
 
 function core.row(decision)
   return {
@@ -144,7 +145,7 @@ function core.row(decision)
     retry_after_us = tonumber(decision.retry_after_us),
     reset_after_us = tonumber(decision.reset_after_us),
     delay_us = tonumber(decision.delay_us),
-    source = sources[decision.source],
+    source = core.sources[decision.source],
   }
 end
 
