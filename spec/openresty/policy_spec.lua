@@ -202,6 +202,27 @@ describe("a policy in nginx", function()
         ]==]):format(store))
       end)
 
+      it("holds and releases a place for the id that the policy gave", function()
+        returns({ true, false, true, true, false, true }, ([==[
+          local store = %s
+          local policy = assert(weir.open { text = [[
+            local weir = require "weir"
+            local door = weir.concurrency { name = "door", limit = 1, ttl = "1h" }
+            return {
+              request = function(request) return door("all", request.user) end,
+              response = function(request) door:release("all", request.user) end,
+            }
+          ]] })
+          local function decide(user)
+            return policy:decide(store, { user = user, time = at(0) }).allowed
+          end
+          local function respond(user)
+            return policy:respond(store, { user = user, time = at(0) }, {}, true)
+          end
+          return decide "bob", decide "eve", decide "bob", respond "eve", decide "eve", respond "bob" and decide "eve"
+        ]==]):format(store))
+      end)
+
       it("does what else a response asked for when one of it fails, and answers the first failure", function()
         returns({ "nil", "WEIR_FULL", 3 }, ([==[
           local store = %s

@@ -261,7 +261,7 @@ function Policy:close()
   close(self.handle)
 end
 
-local policy = { _VERSION = "0.1.0" }
+local policy = { _VERSION = ffi.string(core.lib.weir_version()) }
 
 function policy.open(given)
   local read, message, code = read_options(given)
