@@ -1,0 +1,251 @@
+--- access: one call in the access phase decides, waits, tells the client and refuses; one in the log phase gives back.
+--
+-- access.open(options)   a limiter; raises what is wrong with the options. They are told in resty/weir.lua
+-- limiter()              in the access phase (or rewrite, or content): the row when the request may pass; else it answers
+--                        and does not return. A request that was counted already is not counted again
+-- limiter:decide()       decides and answers nothing: the row; or nil, message, code
+-- limiter:log()          in the log phase: gives back what the request held, and runs the policy's response
+-- access.log()           the same for every limiter that saw the request
+--
+-- A limiter keeps nothing of a request: that is in ngx.ctx (served.lua), so one is made at init and serves all.
+
+local answer = require "resty.weir.answer"
+local later = require "resty.weir.later"
+local ngx = ngx
+local options = require "resty.weir.options"
+local request = require "resty.weir.request"
+local served = require "resty.weir.served"
+
+local Limiter = {}
+Limiter.__index = Limiter
+
+-- Where a request can wait, be answered, and be known.
+local phases = { rewrite = true, server_rewrite = true, access = true, content = true }
+
+-- A store that can't be asked now, which is what on_error = "allow" is for. What somebody has to mend never passes.
+local outages = {
+  WEIR_FULL = true,
+  WEIR_INDETERMINATE = true,
+  WEIR_NOT_EXECUTED = true,
+  WEIR_LOADING = true,
+  WEIR_BUSY = true,
+  WEIR_READONLY = true,
+  WEIR_SERVER_FULL = true,
+}
+
+-- Whether the places of a list may be held though the answer was an error.
+local doubtful = { WEIR_INDETERMINATE = true, WEIR_PROTOCOL = true }
+
+local function tell(level, what, message, code)
+  ngx.log(level, "weir: ", what, ": ", message, code and " (" .. code .. ")" or "")
+end
+
+local function wrong_phase()
+  return nil, ("a limiter was called in the phase %s; it must be rewrite, access or content, and log for log()"):format(
+    ngx.get_phase()), "WEIR_INVALID"
+end
+
+-- The checks of the request. Its places in concurrency limits are held under an id of its own, unless it has one.
+local function list_checks(self, entry)
+  local list = self.checks(self.request and self.request(request.fields()) or request.view)
+  if type(list) ~= "table" then
+    return list
+  end
+  for _, check in ipairs(list) do
+    local limit = type(check) == "table" and check[1]
+    if type(limit) == "table" and limit.algorithm == "concurrency" then
+      if check[3] == nil then
+        entry.id = entry.id or request.id()
+        check[3] = entry.id
+      end
+      entry.places = entry.places or {}
+      table.insert(entry.places, check)
+    end
+  end
+  return list
+end
+
+local function ask(self, entry)
+  if self.policy then
+    entry.request = request.fields()
+    if self.request then
+      entry.request = self.request(entry.request)
+    end
+    return self.policy:decide(self.store, entry.request)
+  end
+  entry.checks = list_checks(self, entry)
+  local joint, rows, code = self.store:take_all(entry.checks)
+  if not joint then
+    return nil, rows, code
+  end
+  joint.rows = rows
+  return joint
+end
+
+-- What on_error asks for in place of an answer of the store.
+local function stand_in(self, message, code)
+  local allowed = self.on_error == "allow" and outages[code] == true
+  if not allowed and self.on_error ~= "deny" then
+    tell(ngx.ERR, "a request could not be decided", message, code)
+    return nil, message, code
+  end
+  tell(ngx.ERR, allowed and "a request passed undecided" or "a request was refused undecided", message, code)
+  return {
+    allowed = allowed,
+    limit = 0,
+    remaining = 0,
+    retry_after_us = allowed and 0 or 1000000,
+    reset_after_us = 0,
+    delay_us = 0,
+    source = allowed and "allow_on_error" or "deny_on_error",
+    rows = {},
+  }
+end
+
+function Limiter:decide()
+  if not phases[ngx.get_phase()] then
+    return wrong_phase()
+  end
+  local entries = served.here()
+  local entry = entries[self]
+  if entry then
+    return entry.row, entry.message, entry.code
+  end
+  entry = { message = "the limiter is deciding this request already", code = "WEIR_INVALID" }
+  entries[self] = entry
+
+  local ran, row, message, code = pcall(ask, self, entry)
+  if not ran then
+    row, message, code = nil, tostring(row), "WEIR_INVALID"
+  end
+  entry.held = row and row.allowed or doubtful[code]
+  entry.decided = row and (row.source or "store") == "store"
+  if not row then
+    row, message, code = stand_in(self, message, code)
+  elseif row.source == "allow_on_error" then
+    tell(ngx.ERR, "a request passed undecided", "the store could not be asked")
+  end
+  entry.row, entry.message, entry.code = row, message, code
+  return row, message, code
+end
+
+local function wait(self, delay_us)
+  if delay_us > self.max_delay_us then
+    tell(ngx.WARN, "a request waited for max_delay alone", ("its turn was in %.0f us"):format(delay_us))
+    delay_us = self.max_delay_us
+  end
+  if delay_us >= 1000 then
+    ngx.sleep(delay_us / 1e6)
+  end
+end
+
+function Limiter:__call()
+  if not phases[ngx.get_phase()] then
+    return wrong_phase()
+  end
+  local row, message, code = self:decide()
+  local entry = served.here()[self]
+  if entry.answered then
+    return row, message, code
+  end
+  entry.answered = true
+  if self.shadow then
+    if row and not row.allowed then
+      tell(ngx.NOTICE, "a request would have been refused", answer.reason(row, entry.checks))
+    end
+    return row, message, code
+  end
+  if ngx.headers_sent then
+    return nil, "a limiter was called after the answer had begun; it must be called before", "WEIR_INVALID"
+  end
+  if not row then
+    return answer.fail(self)
+  end
+  local told = answer.tell(self, row, entry.checks)
+  if not row.allowed then
+    return answer.refuse(self, row, told)
+  end
+  wait(self, row.delay_us or 0)
+  return row
+end
+
+-- Gives back what one request holds, each thing by itself: one that fails leaves the others alone.
+local function settle(work)
+  for _, place in ipairs(work.places or {}) do
+    local row, message, code = work.store:release(place[1], place[2], place[3])
+    if not row then
+      tell(ngx.ERR, "a place could not be given back", message, code)
+    end
+  end
+  if work.policy then
+    local done, message, code = work.policy:respond(work.store, work.request, work.response, work.allowed)
+    if not done then
+      tell(ngx.ERR, "a response could not be settled", message, code)
+    end
+  end
+end
+
+-- What is to be done at the end of a request. All that it needs of the request is in it, for a timer knows none.
+local function work_of(self, entry)
+  local work = { store = self.store, places = entry.held and entry.places }
+  if self.policy and entry.decided and (entry.row.allowed or self.shadow) and self.policy:has_response() then
+    work.policy, work.request, work.allowed = self.policy, entry.request, entry.row.allowed
+    work.response = request.response()
+    if self.response then
+      work.response = self.response(work.response)
+    end
+  end
+  return (work.places or work.policy) and work
+end
+
+local function settle_once(self, entry)
+  if entry.settled then
+    return
+  end
+  entry.settled = true
+  local ran, work = pcall(work_of, self, entry)
+  if not ran then
+    return tell(ngx.ERR, "a response could not be settled", tostring(work))
+  end
+  if not work then
+    return
+  end
+  if self.store.in_memory then
+    return settle(work)
+  end
+  return later.run(settle, work)
+end
+
+-- The entries whose request has ended; a subrequest's end is not that of the client's request.
+local function ended()
+  return not ngx.is_subrequest and served.seen() or {}
+end
+
+function Limiter:log()
+  if ngx.get_phase() ~= "log" then
+    return wrong_phase()
+  end
+  local entry = ended()[self]
+  if entry then
+    settle_once(self, entry)
+  end
+  return true
+end
+
+local access = {}
+
+function access.open(given)
+  return setmetatable(options.read(given, 2), Limiter)
+end
+
+function access.log()
+  if ngx.get_phase() ~= "log" then
+    return wrong_phase()
+  end
+  for limiter, entry in pairs(ended()) do
+    settle_once(limiter, entry)
+  end
+  return true
+end
+
+return access
