@@ -1,6 +1,6 @@
 --- host: nginx with limiters of a test's own, each served under its name.
 --
--- host.start { limiters = "return { login = weir.access { ... } }", server = "location ...", workers = 2, ... }
+-- host.start { limiters = "return { login = weir.access { ... } }[, limits by name]", server = "location ...", workers = 2, ... }
 --
 -- The text of limiters runs in init_by_lua, with `weir` and `store` (shared by the workers) in reach, and `at`, which
 -- gives the store at the time that a request's header Now says, in microseconds: only this host understands it. A
@@ -17,7 +17,7 @@ local http = [[
     init_by_lua_block {
         host = require "spec.openresty.support.inside"
         weir = require "resty.weir"
-        limiters = (function(store, at)
+        limiters, host.limits = (function(store, at)
             %(limiters)
         end)(host.store, host.at)
     }
@@ -29,7 +29,7 @@ local server = [[
             access_by_lua_block { limiters[ngx.var.limiter]() }
             content_by_lua_block { ngx.say("served") }
         }
-        location /hold/ {
+        location ^~ /hold/ {
             lua_check_client_abort on;
             access_by_lua_block { limiters[ngx.var.arg_by]() }
             content_by_lua_block { host.hold() }
@@ -47,7 +47,7 @@ end
 
 function host.start(options)
   return nginx.start {
-    workers = options.workers,
+    workers = options.workers or 1,
     http = fill(http, options),
     server = fill(server, options),
   }

@@ -10,11 +10,14 @@
 -- A limiter keeps nothing of a request: that is in ngx.ctx (served.lua), so one is made at init and serves all.
 
 local answer = require "resty.weir.answer"
+local fields = require "resty.weir.fields"
 local later = require "resty.weir.later"
 local ngx = ngx
-local options = require "resty.weir.options"
+local read_options = require "resty.weir.access_options"
 local request = require "resty.weir.request"
 local served = require "resty.weir.served"
+
+local response_variables = fields.variables(fields.response)
 
 local Limiter = {}
 Limiter.__index = Limiter
@@ -47,7 +50,7 @@ end
 
 -- The checks of the request. Its places in concurrency limits are held under an id of its own, unless it has one.
 local function list_checks(self, entry)
-  local list = self.checks(self.request and self.request(request.fields()) or request.view)
+  local list = self.checks(request.view)
   if type(list) ~= "table" then
     return list
   end
@@ -65,13 +68,30 @@ local function list_checks(self, entry)
   return list
 end
 
+-- The fields of the request are kept when the policy is to see them again at the end.
+local function ask_policy(self, entry)
+  local policy = self.policy
+  entry.responds = policy:has_response()
+  if entry.responds or self.request then
+    local fields_here, wrong, code = policy:request()
+    if fields_here and self.request then
+      fields_here, wrong, code = self.request(fields_here), "the option request gave no fields", "WEIR_INVALID"
+    end
+    if not fields_here then
+      return nil, wrong, code
+    end
+    entry.request = fields_here
+  end
+  local outcome, message, code = policy:decide(self.store, entry.request)
+  if outcome then
+    entry.checks = outcome.checks
+  end
+  return outcome, message, code
+end
+
 local function ask(self, entry)
   if self.policy then
-    entry.request = request.fields()
-    if self.request then
-      entry.request = self.request(entry.request)
-    end
-    return self.policy:decide(self.store, entry.request)
+    return ask_policy(self, entry)
   end
   entry.checks = list_checks(self, entry)
   local joint, rows, code = self.store:take_all(entry.checks)
@@ -188,9 +208,9 @@ end
 -- What is to be done at the end of a request. All that it needs of the request is in it, for a timer knows none.
 local function work_of(self, entry)
   local work = { store = self.store, places = entry.held and entry.places }
-  if self.policy and entry.decided and (entry.row.allowed or self.shadow) and self.policy:has_response() then
+  if entry.responds and entry.decided and (entry.row.allowed or self.shadow) then
     work.policy, work.request, work.allowed = self.policy, entry.request, entry.row.allowed
-    work.response = request.response()
+    work.response = fields.table(response_variables, "response")
     if self.response then
       work.response = self.response(work.response)
     end
@@ -235,7 +255,11 @@ end
 local access = {}
 
 function access.open(given)
-  return setmetatable(options.read(given, 2), Limiter)
+  local read, message = read_options(given)
+  if not read then
+    error("access: " .. message, 2)
+  end
+  return setmetatable(read, Limiter)
 end
 
 function access.log()

@@ -10,12 +10,24 @@ local ngx = ngx
 
 local answer = {}
 
--- Without headers a refusal is still one, and a pass is still one.
+-- A policy may have refused without a check; a list of checks that was wrong is not told.
+local function make(limiter, row, checks)
+  limiter.told.now_us = limiter.told.form == "x_epoch" and limiter.store:now_us() or nil
+  if checks and row.binding then
+    return headers.of(checks, row, row.rows, limiter.told)
+  end
+  return headers.of({}, row, nil, limiter.told)
+end
+
+-- What can't be told changes nothing of the decision.
 function answer.tell(limiter, row, checks)
-  local told, message, code = headers.of(row, checks, limiter.told)
+  local told, message, code = make(limiter, row, checks)
   if not told then
     ngx.log(ngx.ERR, "weir: the headers could not be made: ", message, " (", code, ")")
-    return { status = 429, headers = {} }
+    told = { status = 429, headers = { ["Cache-Control"] = not row.allowed and "no-store" or nil } }
+  end
+  if row.source == "deny_on_error" then
+    told.status, told.headers["Retry-After"] = 503, told.headers["Retry-After"] or 1
   end
   for name, value in pairs(told.headers) do
     ngx.header[name] = value

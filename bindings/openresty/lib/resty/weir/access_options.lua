@@ -1,7 +1,7 @@
---- options: reads what a limiter of the access phase is made from, once, and raises what is wrong with it.
+--- access_options: reads what a limiter of the access phase is made from, once for all requests.
 --
--- options.read(given, level)   store, checks or policy, request, response, form, problem, status, error_status, on_error,
---                              on_refused, shadow, max_delay_us. `level` is that of the function whose caller is told
+-- read(given)   store, checks or policy, request, response, told (the options of headers.lua), status, error_status,
+--               on_error, on_refused, shadow and max_delay_us. Else nil and what was wrong
 
 local limit = require "resty.weir.limit"
 local request = require "resty.weir.request"
@@ -168,7 +168,7 @@ local function checks_of(limits, key)
   end
 end
 
-local function read(given)
+return function(given)
   local out, message = read_all(given)
   if not out then
     return nil, message
@@ -183,8 +183,8 @@ local function read(given)
   if out.key and not out.limits then
     return nil, "key was given without limits, which it is for"
   end
-  if out.response and not out.policy then
-    return nil, "response was given without a policy, which it is for"
+  if (out.request or out.response) and not out.policy then
+    return nil, (out.request and "request" or "response") .. " was given without a policy, which it is for"
   end
   out.max_delay_us = out.max_delay or 5000000
   if out.limits then
@@ -195,19 +195,7 @@ local function read(given)
     end
     out.checks = checks_of(out.limits, out.key or request.network)
   end
-  out.headers, out.on_error = out.headers or "draft_08", out.on_error or "error"
-  out.status, out.error_status = out.status or 429, out.error_status or 503
+  out.told = { form = out.headers, body = out.problem }
+  out.on_error, out.status, out.error_status = out.on_error or "error", out.status or 429, out.error_status or 503
   return out
 end
-
-local options = {}
-
-function options.read(given, level)
-  local out, message = read(given)
-  if not out then
-    error("access: " .. message, level + 1)
-  end
-  return out
-end
-
-return options
