@@ -2,6 +2,7 @@
 
 local clients = require "spec.openresty.support.clients"
 local host = require "spec.openresty.support.host"
+local nginx = require "spec.openresty.support.nginx"
 local support = require "spec.weir.support"
 
 local at = support.at
@@ -349,7 +350,7 @@ describe("a limiter in the access phase", function()
     end
 
     local function until_left(count)
-      clients.until_true(function()
+      nginx.until_true(function()
         return left() == count
       end, "there are not " .. count .. " places left")
     end

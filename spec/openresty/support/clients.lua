@@ -3,7 +3,6 @@
 -- clients.send(server, path[, headers])   a request that was sent and whose answer is not awaited
 -- request:answer()                        its status and body, within ten seconds; nil when the server went away
 -- request:leave()                         closes the connection
--- clients.until_true(ask, what)           asks again and again, for ten seconds at most
 
 local socket = require "socket"
 
@@ -33,14 +32,6 @@ end
 
 function Request:leave()
   self.connection:close()
-end
-
-function clients.until_true(ask, what)
-  local deadline = socket.gettime() + 10
-  while not ask() do
-    assert(socket.gettime() < deadline, what)
-    socket.select(nil, nil, 0.002)
-  end
 end
 
 return clients

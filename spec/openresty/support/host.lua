@@ -35,6 +35,7 @@ local server = [[
             content_by_lua_block { host.hold() }
         }
         location = /let_go { content_by_lua_block { ngx.shared.flags:set("let_go", true) } }
+        location = /hold_on { content_by_lua_block { ngx.shared.flags:delete("let_go") } }
         location = /store { content_by_lua_block { host.call() } }
         %(server)
 ]]

@@ -1,33 +1,33 @@
 --- inside: what the tests' nginx needs within, over resty.weir.
 --
--- inside.store    a store that its workers share
+-- inside.store    a store that its workers share, and those that come after a reload
 -- inside.at       the same at the time of the request's header Now
+-- inside.vectors  vectors_inside.lua
 -- inside.hold()   answers when /let_go was asked for
--- inside.call()   one verb of the store, from headers; its rows as JSON
+-- inside.call()   what a verb of the store answers, as JSON, from the headers Verb, Limit (its name in inside.limits) or
+--                 Described (as JSON), Key, Cost or Id, and Now
 
-local core = require "resty.weir.core"
-local ffi = require "ffi"
 local json = require "dkjson"
-local store = require "resty.weir.store"
+local vectors = require "spec.openresty.support.vectors_inside"
+local weir = require "resty.weir"
 
-ffi.cdef "int weir_memory_open(weir_store **, const void *, weir_error *);"
-local out = ffi.new "weir_store *[1]"
-assert(core.lib.weir_memory_open(out, nil, core.error) == 0)
+local store = assert(weir.shared { path = ngx.config.prefix() .. "store", size = "64MiB" })
 
-local inside = { store = store.wrap(out[0]) }
+local inside = { store = store, json = json, vectors = vectors }
 
 local function now()
   return tonumber(ngx.var.http_now)
 end
 
 inside.at = setmetatable({
+  now_us = now,
   take_all = function(self, list)
-    return inside.store.take_all(self, list, now())
+    return store.take_all(self, list, now())
   end,
   release = function(self, limit, key, id)
-    return inside.store.release(self, limit, key, id, now())
+    return store.release(self, limit, key, id, now())
   end,
-}, { __index = inside.store })
+}, { __index = store })
 
 local sleep = ngx.sleep
 
@@ -43,8 +43,11 @@ function inside.hold()
 end
 
 function inside.call()
-  local limit = limits[ngx.var.http_limit]
-  ngx.say(json.encode { inside.store[ngx.var.http_verb](inside.store, limit, ngx.var.http_key) })
+  local var = ngx.var
+  local limit = var.http_limit and inside.limits[var.http_limit] or vectors.limit(var.http_described)
+  local cost = var.http_cost and tonumber(var.http_cost) or var.http_id
+  ngx.header.Worker = ngx.worker.pid()
+  ngx.say(json.encode { store[var.http_verb](store, limit, var.http_key, cost, now()) })
 end
 
 return inside
