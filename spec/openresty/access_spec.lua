@@ -67,7 +67,7 @@ describe("a limiter in the access phase", function()
     for i, case in ipairs(algorithms) do
       lines[i] = ('%s = with(weir.%s { name = "%s", %s })'):format(case[1], case[1], case[1], case[2])
     end
-    server = start { limiters = "return { " .. table.concat(lines, ", ") .. " }" }
+    server = start { limiters = "host.tell_waits() return { " .. table.concat(lines, ", ") .. " }" }
     for _, case in ipairs(algorithms) do
       assert.equal(case[4], verdicts(server, "/" .. case[1], case[3]), case[1])
     end
@@ -129,6 +129,7 @@ describe("a limiter in the access phase", function()
 
   it("waits for a queue's turn, and never longer than max_delay", function()
     server = start { limiters = [[
+      host.tell_waits()
       local queue = weir.leaky_bucket { name = "queue", rate = "1/s", queue = 9 }
       local first = weir.leaky_bucket { name = "queue", rate = "1/s", queue = 2 }
       return {

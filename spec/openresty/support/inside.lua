@@ -1,8 +1,9 @@
 --- inside: what the tests' nginx needs within, over resty.weir.
 --
--- inside.store    a store that its workers share, and those that come after a reload
+-- inside.store    a store that its workers share, and those that come after a reload. A test may put another in its place
 -- inside.at       the same at the time of the request's header Now
 -- inside.vectors  vectors_inside.lua
+-- inside.tell_waits()    from now on nobody waits: the time is told in the header Slept
 -- inside.hold()   answers when /let_go was asked for
 -- inside.call()   what a verb of the store answers, as JSON, from the headers Verb, Limit (its name in inside.limits) or
 --                 Described (as JSON), Key, Cost or Id, and Now
@@ -31,8 +32,10 @@ inside.at = setmetatable({
 
 local sleep = ngx.sleep
 
-function ngx.sleep(seconds) -- luacheck: ignore
-  ngx.header.Slept = seconds
+function inside.tell_waits()
+  ngx.sleep = function(seconds) -- luacheck: ignore
+    ngx.header.Slept = seconds
+  end
 end
 
 function inside.hold()
@@ -47,7 +50,8 @@ function inside.call()
   local limit = var.http_limit and inside.limits[var.http_limit] or vectors.limit(var.http_described)
   local cost = var.http_cost and tonumber(var.http_cost) or var.http_id
   ngx.header.Worker = ngx.worker.pid()
-  ngx.say(json.encode { store[var.http_verb](store, limit, var.http_key, cost, now()) })
+  local asked = inside.store
+  ngx.say(json.encode { asked[var.http_verb](asked, limit, var.http_key, cost, now()) })
 end
 
 return inside

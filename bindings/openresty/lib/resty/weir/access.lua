@@ -39,6 +39,8 @@ local outages = {
 -- Whether the places of a list may be held though the answer was an error.
 local doubtful = { WEIR_INDETERMINATE = true, WEIR_PROTOCOL = true }
 
+local PASSED, REFUSED = "a request passed undecided", "a request was refused undecided"
+
 local function tell(level, what, message, code)
   ngx.log(level, "weir: ", what, ": ", message, code and " (" .. code .. ")" or "")
 end
@@ -84,7 +86,7 @@ local function ask_policy(self, entry)
   end
   local outcome, message, code = policy:decide(self.store, entry.request)
   if outcome then
-    entry.checks = outcome.checks
+    entry.checks = outcome.limits
   end
   return outcome, message, code
 end
@@ -109,7 +111,7 @@ local function stand_in(self, message, code)
     tell(ngx.ERR, "a request could not be decided", message, code)
     return nil, message, code
   end
-  tell(ngx.ERR, allowed and "a request passed undecided" or "a request was refused undecided", message, code)
+  tell(ngx.ERR, allowed and PASSED or REFUSED, message, code)
   return {
     allowed = allowed,
     limit = 0,
@@ -142,8 +144,8 @@ function Limiter:decide()
   entry.decided = row and (row.source or "store") == "store"
   if not row then
     row, message, code = stand_in(self, message, code)
-  elseif row.source == "allow_on_error" then
-    tell(ngx.ERR, "a request passed undecided", "the store could not be asked")
+  elseif not entry.decided then
+    tell(ngx.ERR, row.allowed and PASSED or REFUSED, row.message or "the store could not be asked", row.code)
   end
   entry.row, entry.message, entry.code = row, message, code
   return row, message, code

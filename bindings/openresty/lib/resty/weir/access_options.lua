@@ -1,6 +1,6 @@
 --- access_options: reads what a limiter of the access phase is made from, once for all requests.
 --
--- read(given)   store, checks or policy, request, response, told (the options of headers.lua), status, error_status,
+-- read(given)   store, checks or policy, request, response, form and problem (of headers.lua), status, error_status,
 --               on_error, on_refused, shadow and max_delay_us. Else nil and what was wrong
 
 local limit = require "resty.weir.limit"
@@ -195,7 +195,7 @@ return function(given)
     end
     out.checks = checks_of(out.limits, out.key or request.network)
   end
-  out.told = { form = out.headers, body = out.problem }
+  out.form = out.headers or "draft_08"
   out.on_error, out.status, out.error_status = out.on_error or "error", out.status or 429, out.error_status or 503
   return out
 end

@@ -1,27 +1,40 @@
 --- answer: what a client is told of the decision on its request.
 --
--- answer.tell(limiter, row, checks)   sets the headers; gives what a refusal is answered with: { status, body, content_type }
+-- answer.tell(limiter, row, limits)   sets the headers; gives what a refusal is answered with: { status, body,
+--                                     content_type }. `limits` are those of the rows, or their checks
 -- answer.refuse(limiter, row, told)   ends the request with it
 -- answer.fail(limiter)                ends a request that could not be decided
--- answer.reason(row, checks)          why it was refused, for a log
+-- answer.reason(row, limits)          why it was refused, for a log
 
 local headers = require "resty.weir.headers"
 local ngx = ngx
 
 local answer = {}
 
--- A policy may have refused without a check; a list of checks that was wrong is not told.
-local function make(limiter, row, checks)
-  limiter.told.now_us = limiter.told.form == "x_epoch" and limiter.store:now_us() or nil
-  if checks and row.binding then
-    return headers.of(checks, row, row.rows, limiter.told)
+-- The clock that nginx keeps for a turn is first brought up to date.
+local function now_us(store)
+  if store.now_us then
+    return store:now_us()
   end
-  return headers.of({}, row, nil, limiter.told)
+  ngx.update_time()
+  return math.floor(ngx.now() * 1e6)
+end
+
+-- Without a row that binds there is no limit to tell of: the policy itself decided, or nobody did.
+local function make(limiter, row, limits)
+  local options = { form = limiter.form, body = limiter.problem }
+  if limiter.form == "x_epoch" then
+    options.now_us = now_us(limiter.store)
+  end
+  if row.binding then
+    return headers.of(limits, row, row.rows, options)
+  end
+  return headers.of({}, row, nil, options)
 end
 
 -- What can't be told changes nothing of the decision.
-function answer.tell(limiter, row, checks)
-  local told, message, code = make(limiter, row, checks)
+function answer.tell(limiter, row, limits)
+  local told, message, code = make(limiter, row, limits)
   if not told then
     ngx.log(ngx.ERR, "weir: the headers could not be made: ", message, " (", code, ")")
     told = { status = 429, headers = { ["Cache-Control"] = not row.allowed and "no-store" or nil } }
@@ -35,10 +48,12 @@ function answer.tell(limiter, row, checks)
   return told
 end
 
-function answer.reason(row, checks)
-  local binding = row.rows[row.binding]
-  local name = row.binding and (checks and checks[row.binding][1].name or binding.name)
-  return name and ("by %q"):format(name) or row.reason or "by the policy"
+function answer.reason(row, limits)
+  if not row.binding then
+    return row.reason or "by the policy's own word"
+  end
+  local limit = limits[row.binding]
+  return ("by %q"):format((limit.name or limit[1].name))
 end
 
 -- Ends the request with a body, or with nginx's own page for the status, which error_page may replace.
