@@ -92,6 +92,69 @@ describe("a limiter with a policy", function()
     assert.equal(0, remaining("peek", "127.0.0.1"))
   end)
 
+  local charging = [[
+    local log = weir.sliding_log { name = "log", limit = 3, window = "1h" }
+    return {
+      request = function(request) return log(request.agent) end,
+      response = function(request) log:charge(request.agent) end,
+    }
+  ]]
+
+  it("runs the response once, however often the log phase asks for it", function()
+    start(charging, "", { server = [[
+      location = /twice {
+        access_by_lua_block { limiters.it() }
+        content_by_lua_block { ngx.say("served") }
+        log_by_lua_block { weir.log() limiters.it:log() weir.log() }
+      }
+    ]] })
+    server:get("/twice", { ["User-Agent"] = "a" })
+    nginx.until_true(function()
+      return remaining("peek", "a") == 1
+    end, "the response was not charged once")
+  end)
+
+  it("does not run the response of a request that was refused, or that nobody decided", function()
+    server = host.start { limiters = [[
+      ran = 0
+      local policy = assert(weir.policy { name = "test", text = [==[
+        local weir = require "weir"
+        local log = weir.sliding_log { name = "log", limit = 0, window = "1h" }
+        return { request = function() return log "all" end, response = function() log:refund "all" end }
+      ]==] })
+      local function counted(row, code)
+        return {
+          take = function() return row, "it is away", code end, take_all = store.take_all, release = store.release,
+          refund = function() ran = ran + 1 return row end,
+        }
+      end
+      local function with(row, code)
+        return weir.access { store = counted(row, code), policy = policy, on_error = "allow" }
+      end
+      local function row(allowed, source)
+        return {
+          allowed = allowed, limit = 1, remaining = 0, retry_after_us = allowed and 0 or 1, reset_after_us = 0,
+          delay_us = 0, source = source,
+        }
+      end
+      return {
+        passed = with(row(true, "store")), refused = with(row(false, "store")),
+        stood_in = with(row(true, "allow_on_error")), away = with(nil, "WEIR_BUSY"),
+      }
+    ]], workers = 1, server = "location = /ran { content_by_lua_block { ngx.print(ran) } }" }
+    local said = {}
+    for i, name in ipairs { "refused", "stood_in", "away", "passed" } do
+      said[i] = server:get("/" .. name)
+    end
+    assert.same({ 429, 200, 200, 200 }, said)
+    local ran, _
+    nginx.until_true(function()
+      _, ran = server:get "/ran"
+      return ran ~= "0"
+    end, "no response has run")
+    assert.equal("1", ran)
+  end)
+
   it("shows the response what the host adds, and the request as it was", function()
     start([[
       local log = weir.sliding_log { name = "log", limit = 3, window = "1h" }
@@ -157,7 +220,10 @@ describe("a limiter with a policy", function()
       local policy = assert(weir.policy { path = "bindings/openresty/example/login.lua" })
       return { login = weir.access { store = store, policy = policy } }
     ]], server = [[
-      location = /password { access_by_lua_block { limiters.login() } content_by_lua_block { ngx.exit(tonumber(ngx.var.arg_is)) } }
+      location = /password {
+        access_by_lua_block { limiters.login() }
+        content_by_lua_block { ngx.exit(tonumber(ngx.var.arg_is)) }
+      }
     ]] }
     local said = {}
     for i, status in ipairs { 403, 200, 403, 200, 403, 200 } do

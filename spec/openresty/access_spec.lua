@@ -107,7 +107,8 @@ describe("a limiter in the access phase", function()
       return (server:get(path, { Now = at(0), Team = team, ["User-Agent"] = team }))
     end
     assert.same({ 200, 429, 200, 200 },
-      { status("/text?user=a", "x"), status("/text?user=a", "x"), status("/text?user=b", "x"), status("/text?user=a", "y") })
+      { status("/text?user=a", "x"), status("/text?user=a", "x"), status("/text?user=b", "x"),
+        status("/text?user=a", "y") })
     assert.same({ 200, 429, 200 }, { status "/called?user=a", status "/called?user=a", status "/called?user=b" })
     assert.same({ 200, 429, 200 }, { status("/field", "a"), status("/field", "a"), status("/field", "b") })
   end)
@@ -219,8 +220,9 @@ describe("a limiter in the access phase", function()
         end }),
       }
     ]] }
-    local status, body, headers = server:get "/told"
+    local status, _, headers = server:get "/told"
     assert.same({ 429, "false 1 429" }, { status, headers.told })
+    local body
     status, body = server:get "/answers"
     assert.same({ 402, "pay\n" }, { status, body })
     assert.equal(429, (server:get "/breaks"))
@@ -279,8 +281,9 @@ describe("a limiter in the access phase", function()
           deny = with(window "d", { store = failing "WEIR_BUSY", on_error = "deny", problem = true }),
         }
       ]] }
-      local _, body, headers = server:get "/allow"
+      local _, _, headers = server:get "/allow"
       assert.is_nil(headers.ratelimit)
+      local body
       _, body, headers = server:get "/deny"
       assert.is_nil(headers.ratelimit)
       assert.truthy(body:find("http-problem-types#temporary-reduced-capacity", 1, true))
@@ -321,7 +324,9 @@ describe("a limiter in the access phase", function()
       odd = weir.access { store = store, checks = function() return { false } end, on_error = "allow" },
       text = weir.access { store = store, checks = function() return "bob" end, on_error = "allow" },
       raises = weir.access { store = store, checks = function() return nil + 1 end, on_error = "allow" },
-      cost = weir.access { store = store, checks = function() return { window "c"("bob", 1.5) } end, on_error = "allow" },
+      cost = weir.access { store = store, on_error = "allow", checks = function()
+        return { window "c"("bob", 1.5) }
+      end },
     } ]] }
     for name in pairs(keys) do
       for _, on_error in ipairs { "error", "deny", "allow" } do
@@ -341,6 +346,7 @@ describe("a limiter in the access phase", function()
         slots = weir.access { store = store, limits = { slots }, key = "all" },
         both = weir.access { store = store, limits = { slots, window("narrow", 0) }, key = "all" },
         listed = weir.access { store = store, checks = function() return { slots "all" } end },
+        jobs = weir.access { store = store, checks = function() return { slots("all", "one job") } end },
         shadow = weir.access { store = store, limits = { slots }, key = "all", shadow = true },
       }, { slots = slots }
     ]]
@@ -369,8 +375,17 @@ describe("a limiter in the access phase", function()
       assert.equal(200, (server:get "/slots"))
     end)
 
-    it("has the place back when the client goes away", function()
+    it("holds one place for all requests that have the same id of the caller's", function()
       server = start { limiters = slots }
+      local first, second = clients.send(server, "/hold/?by=jobs"), clients.send(server, "/hold/?by=slots")
+      until_left(0)
+      assert.equal(200, (server:get "/jobs"))
+      server:get "/let_go"
+      assert.same({ 200, 200 }, { first:answer(), (second:answer()) })
+    end)
+
+    it("has the place back when the client goes away, and needs no timer for that", function()
+      server = start { limiters = slots, http = "lua_max_pending_timers 0;" }
       local first, second = clients.send(server, "/hold/?by=slots"), clients.send(server, "/hold/?by=slots")
       until_left(0)
       first:leave()
@@ -385,6 +400,38 @@ describe("a limiter in the access phase", function()
         assert.equal(429, (server:get "/both"))
       end
       assert.equal(2, left())
+    end)
+
+    it("gives a place back that may be held though the answer was lost", function()
+      server = start { limiters = [[
+        local slots = weir.concurrency { name = "slots", limit = 2, ttl = "1h" }
+        local lossy = setmetatable({ take_all = function(_, checks)
+          store:take_all(checks)
+          return nil, "it went away", "WEIR_INDETERMINATE"
+        end }, { __index = store })
+        return { lossy = weir.access { store = lossy, limits = { slots }, key = "all" } }, { slots = slots }
+      ]] }
+      for _ = 1, 3 do
+        assert.equal(503, (server:get "/lossy"))
+        until_left(2)
+      end
+    end)
+
+    it("keeps the place while a subrequest of the request ends", function()
+      server = start { limiters = slots, server = [[
+        log_subrequest on;
+        location = /asks {
+          access_by_lua_block { limiters.slots() }
+          content_by_lua_block {
+            ngx.location.capture("/asked")
+            ngx.say(host.store:peek(host.limits.slots, "all").remaining)
+          }
+        }
+        location = /asked { content_by_lua_block { ngx.say("asked") } }
+      ]] }
+      local _, body = server:get "/asks"
+      assert.equal("1\n", body)
+      until_left(2)
     end)
 
     it("has the place back after redirects within nginx, errors and error pages", function()
@@ -460,12 +507,12 @@ describe("a limiter in the access phase", function()
       location = /rewrite { rewrite_by_lua_block { limiters.one() } content_by_lua_block { ngx.say("served") } }
       location = /content { content_by_lua_block { limiters.one() ngx.say("served") } }
     ]] }
-    local _, body, headers = server:get "/filter"
+    local _, _, headers = server:get "/filter"
     assert.equal("nil a limiter was called in the phase header_filter; it must be rewrite, access or content, and log "
       .. "for log() WEIR_INVALID", headers.said)
-    _, body = server:get "/late"
-    assert.equal("began nil a limiter was called after the answer had begun; it must be called before WEIR_INVALID; nil\n",
-      body)
+    local _, late = server:get "/late"
+    assert.equal("began nil a limiter was called after the answer had begun; it must be called before WEIR_INVALID; "
+      .. "nil\n", late)
     assert.equal(429, (server:get "/rewrite"))
     assert.equal(429, (server:get "/content"))
   end)
@@ -476,9 +523,11 @@ describe("a limiter in the access phase", function()
       { "{}", "store is missing; it must be given" },
       { "{ store = {} }", "it must be a store, such as weir.shared { ... } opens" },
       { "{ store = store }", "0 of limits, checks and policy were given; it must be one" },
-      { "{ store = store, limits = { l }, checks = print }", "2 of limits, checks and policy were given; it must be one" },
+      { "{ store = store, limits = { l }, checks = print }",
+        "2 of limits, checks and policy were given; it must be one" },
       { "{ store = store, limits = {} }", "it must be a list of 1 to 32 limits" },
-      { "{ store = store, limits = { 7 } }", "limits[1] was 7; it must be a limit, such as weir.token_bucket { ... } makes" },
+      { "{ store = store, limits = { 7 } }",
+        "limits[1] was 7; it must be a limit, such as weir.token_bucket { ... } makes" },
       { "{ store = store, checks = 7 }", "checks was 7; it must be a function" },
       { "{ store = store, checks = print, key = 'x' }", "key was given without limits, which it is for" },
       { "{ store = store, limits = { l }, key = '' }", 'key was ""; it must be a function or a text' },
@@ -486,8 +535,10 @@ describe("a limiter in the access phase", function()
       { "{ store = store, limits = { l }, response = print }", "response was given without a policy, which it is for" },
       { "{ store = store, policy = {} }", "it must be a policy, such as weir.policy { ... } opens" },
       { "{ store = store, limits = { l }, headers = 'draft' }", 'headers was "draft"; it must be "draft_08"' },
-      { "{ store = store, limits = { l }, status = 200 }", "status was 200; it must be an HTTP status from 400 to 599" },
-      { "{ store = store, limits = { l }, on_error = 'pass' }", 'on_error was "pass"; it must be "error", "deny" or "allow"' },
+      { "{ store = store, limits = { l }, status = 200 }",
+        "status was 200; it must be an HTTP status from 400 to 599" },
+      { "{ store = store, limits = { l }, on_error = 'pass' }",
+        'on_error was "pass"; it must be "error", "deny" or "allow"' },
       { "{ store = store, limits = { l }, shadow = 1 }", "shadow was 1; it must be true or false" },
       { "{ store = store, limits = { l }, max_delay = 5 }", "max_delay was 5; it must be a duration" },
       { "{ store = store, limits = { q } }", 'max_delay was 5000000 us, and the last in the queue of leaky_bucket "q" '

@@ -93,9 +93,9 @@ describe("four workers under load", function()
   it("never let more pass though workers are killed and nginx is reloaded, and none of them hangs", function()
     server = host.start { workers = WORKERS, server = places, limiters = [[
       local limits = {
-        log = weir.sliding_log { name = "log", limit = 30000, window = "300d" },
-        window = weir.fixed_window { name = "window", limit = 30000, window = "400d" },
-        bucket = weir.token_bucket { name = "bucket", rate = "1/h", burst = 30000 },
+        log = weir.sliding_log { name = "log", limit = 80000, window = "300d" },
+        window = weir.fixed_window { name = "window", limit = 80000, window = "400d" },
+        bucket = weir.token_bucket { name = "bucket", rate = "1/h", burst = 80000 },
       }
       return {
         all = weir.access { store = store, limits = { limits.log, limits.window, limits.bucket }, key = "all" },
@@ -118,7 +118,7 @@ describe("four workers under load", function()
     end, "the limit is not reached")
     refused_more(1000)
     local _, passed = clients:stop()
-    assert.truthy(passed <= 30000, passed .. " passed; it must be at most 30000")
+    assert.truthy(passed <= 80000, passed .. " passed; it must be at most 80000")
     assert.same({ 0, 0, 0 }, { left "log", left "window", left "bucket" })
     every_worker_answers()
     assert.truthy(ask("/check")[1].settled)

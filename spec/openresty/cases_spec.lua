@@ -155,7 +155,7 @@ describe("behind nginx,", function()
     end, "what the other worker held is not given back")
   end)
 
-  it("C180 the store reads the clock itself, so a handler that keeps the worker busy is judged by the time that it is", function()
+  it("C180 the store reads the clock itself, however long a handler keeps the worker busy", function()
     server = host.start { limiters = [[
       local gap = weir.min_gap { name = "gap", gap = "400ms" }
       return { gap = weir.access { store = store, limits = { gap }, key = "all" } }, { gap = gap }

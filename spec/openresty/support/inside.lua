@@ -1,12 +1,12 @@
 --- inside: what the tests' nginx needs within, over resty.weir.
 --
--- inside.store    a store that its workers share, and those that come after a reload. A test may put another in its place
+-- inside.store    a store that its workers share, and those that come after a reload; a test may put another there
 -- inside.at       the same at the time of the request's header Now
 -- inside.vectors  vectors_inside.lua
 -- inside.tell_waits()    from now on nobody waits: the time is told in the header Slept
 -- inside.hold()   answers when /let_go was asked for
--- inside.call()   what a verb of the store answers, as JSON, from the headers Verb, Limit (its name in inside.limits) or
---                 Described (as JSON), Key, Cost or Id, and Now
+-- inside.call()   what a verb of the store answers, as JSON, from the headers Verb, Limit (its name in inside.limits)
+--                 or Described (as JSON), Key, Cost or Id, and Now
 
 local json = require "dkjson"
 local vectors = require "spec.openresty.support.vectors_inside"

@@ -1,13 +1,10 @@
 --- access: one call in the access phase decides, waits, tells the client and refuses; one in the log phase gives back.
 --
 -- access.open(options)   a limiter; raises what is wrong with the options. They are told in resty/weir.lua
--- limiter()              in the access phase (or rewrite, or content): the row when the request may pass; else it answers
---                        and does not return. A request that was counted already is not counted again
--- limiter:decide()       decides and answers nothing: the row; or nil, message, code
--- limiter:log()          in the log phase: gives back what the request held, and runs the policy's response
--- access.log()           the same for every limiter that saw the request
+-- limiter(), limiter:decide(), limiter:log()    as told there
+-- access.log()           limiter:log() of every limiter that saw the request
 --
--- A limiter keeps nothing of a request: that is in ngx.ctx (served.lua), so one is made at init and serves all.
+-- A limiter keeps nothing of a request, so one that is made at init serves all: see served.lua.
 
 local answer = require "resty.weir.answer"
 local fields = require "resty.weir.fields"

@@ -3,8 +3,8 @@
 -- request.view         its fields by the names that they have in logs (fields.lua), read from nginx when asked for
 -- request.id()         what names it. Each call gives another, so keep it
 -- request.network()    the client's address, that of IPv6 cut to its network of 64 bits
--- request.reader(text) a function that gives the text with its variables filled in, such as "$http_x_team:$uri"; it gives
---                      nil when one has no value
+-- request.reader(text) a function that gives the text, such as "$http_x_team:$uri", with its variables filled in; nil
+--                      when one has no value
 
 local address = require "weir.address"
 local fields = require "resty.weir.fields"
