@@ -48,6 +48,11 @@ describe("a limiter on a Redis server", function()
       window = with { limits = { window } },
       slots = with { limits = { slots } },
       policy = with { policy = policy },
+      tagged = with { checks = function()
+        local check = slots "all"
+        check.tag = "acme"
+        return { check }
+      end },
       error = with { limits = { window } },
       deny = with { limits = { window }, on_error = "deny" },
       allow = with { limits = { window }, on_error = "allow" },
@@ -85,6 +90,21 @@ describe("a limiter on a Redis server", function()
       until_left(2)
       server:get "/hold_on"
     end
+  end)
+
+  it("takes and gives back under the tag of a check", function()
+    start(one)
+    local request = clients.send(server, "/hold/?by=tagged")
+    local key = "weir1:{acme}:all:slots:concurrency"
+    nginx.until_true(function()
+      return redis.connection:call("EXISTS", key) == 1
+    end, "no place is held")
+    assert.equal(2, left())
+    server:get "/let_go"
+    assert.equal(200, (request:answer()))
+    nginx.until_true(function()
+      return redis.connection:call("EXISTS", key) == 0
+    end, "the place is not given back")
   end)
 
   it("gives places back when its worker ends meanwhile", function()

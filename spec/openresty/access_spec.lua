@@ -44,9 +44,10 @@ local plain = [[
     return weir.fixed_window { name = name, limit = limit or 1, window = "1m" }
   end
   local function failing(code)
-    return setmetatable({ take_all = function()
+    local function fail()
       return nil, "it is away", code
-    end }, { __index = store })
+    end
+    return setmetatable({ take = fail, take_all = fail }, { __index = store })
   end
 ]]
 
@@ -291,15 +292,14 @@ describe("a limiter in the access phase", function()
 
     it("logs a pass that the store itself gave for want of an answer", function()
       server = start { limiters = [[
-        local generous = setmetatable({ take_all = function()
-          local row = { allowed = true, limit = 1, remaining = 0, retry_after_us = 0, reset_after_us = 0, delay_us = 0,
-            source = "allow_on_error", binding = 1 }
-          return row, { row }
+        local generous = setmetatable({ take = function()
+          return { allowed = true, limit = 1, remaining = 0, retry_after_us = 0, reset_after_us = 0, delay_us = 0,
+            source = "allow_on_error", message = "it is gone", code = "WEIR_BUSY" }
         end }, { __index = store })
         return { one = with(window "one", { store = generous }) }
       ]] }
       assert.equal("200 -", outcome "/one")
-      assert.truthy(server:log():find("a request passed undecided", 1, true))
+      assert.truthy(server:log():find("a request passed undecided: it is gone (WEIR_BUSY)", 1, true))
     end)
   end)
 
@@ -322,6 +322,9 @@ describe("a limiter in the access phase", function()
       none = weir.access { store = store, checks = function() end, on_error = "allow" },
       few = weir.access { store = store, checks = function() return {} end, on_error = "allow" },
       odd = weir.access { store = store, checks = function() return { false } end, on_error = "allow" },
+      hole = weir.access { store = store, on_error = "allow", checks = function()
+        return { window "h"("bob"), nil, window "i"("bob") }
+      end },
       text = weir.access { store = store, checks = function() return "bob" end, on_error = "allow" },
       raises = weir.access { store = store, checks = function() return nil + 1 end, on_error = "allow" },
       cost = weir.access { store = store, on_error = "allow", checks = function()
@@ -333,7 +336,7 @@ describe("a limiter in the access phase", function()
         assert.equal(503, (server:get("/" .. name .. "_" .. on_error)), name .. " " .. on_error)
       end
     end
-    for _, name in ipairs { "variable", "two", "none", "few", "odd", "text", "raises", "cost" } do
+    for _, name in ipairs { "variable", "two", "none", "few", "odd", "hole", "text", "raises", "cost" } do
       assert.equal(503, (server:get("/" .. name)), name)
     end
     assert.equal(200, (server:get("/variable", { ["X-Api-Key"] = "k" })))
@@ -342,10 +345,12 @@ describe("a limiter in the access phase", function()
   describe("whose limit is of concurrency", function()
     local slots = [[
       local slots = weir.concurrency { name = "slots", limit = 2, ttl = "1h" }
+      local fixed = { slots "all" }
       return {
         slots = weir.access { store = store, limits = { slots }, key = "all" },
         both = weir.access { store = store, limits = { slots, window("narrow", 0) }, key = "all" },
         listed = weir.access { store = store, checks = function() return { slots "all" } end },
+        fixed = weir.access { store = store, checks = function() return fixed end },
         jobs = weir.access { store = store, checks = function() return { slots("all", "one job") } end },
         shadow = weir.access { store = store, limits = { slots }, key = "all", shadow = true },
       }, { slots = slots }
@@ -384,6 +389,16 @@ describe("a limiter in the access phase", function()
       assert.same({ 200, 200 }, { first:answer(), (second:answer()) })
     end)
 
+    it("holds a place for each request though the list of checks is the same table", function()
+      server = start { limiters = slots }
+      local first, second = clients.send(server, "/hold/?by=fixed"), clients.send(server, "/hold/?by=fixed")
+      until_left(0)
+      assert.equal(429, (server:get "/fixed"))
+      server:get "/let_go"
+      assert.same({ 200, 200 }, { first:answer(), (second:answer()) })
+      until_left(2)
+    end)
+
     it("has the place back when the client goes away, and needs no timer for that", function()
       server = start { limiters = slots, http = "lua_max_pending_timers 0;" }
       local first, second = clients.send(server, "/hold/?by=slots"), clients.send(server, "/hold/?by=slots")
@@ -405,8 +420,8 @@ describe("a limiter in the access phase", function()
     it("gives a place back that may be held though the answer was lost", function()
       server = start { limiters = [[
         local slots = weir.concurrency { name = "slots", limit = 2, ttl = "1h" }
-        local lossy = setmetatable({ take_all = function(_, checks)
-          store:take_all(checks)
+        local lossy = setmetatable({ take = function(_, ...)
+          store:take(...)
           return nil, "it went away", "WEIR_INDETERMINATE"
         end }, { __index = store })
         return { lossy = weir.access { store = lossy, limits = { slots }, key = "all" } }, { slots = slots }
@@ -539,6 +554,7 @@ describe("a limiter in the access phase", function()
         "status was 200; it must be an HTTP status from 400 to 599" },
       { "{ store = store, limits = { l }, on_error = 'pass' }",
         'on_error was "pass"; it must be "error", "deny" or "allow"' },
+      { "{ store = store, limits = { l }, shadow = true, on_error = 'deny' }", "on_error was given with shadow" },
       { "{ store = store, limits = { l }, shadow = 1 }", "shadow was 1; it must be true or false" },
       { "{ store = store, limits = { l }, max_delay = 5 }", "max_delay was 5; it must be a duration" },
       { "{ store = store, limits = { q } }", 'max_delay was 5000000 us, and the last in the queue of leaky_bucket "q" '

@@ -4,9 +4,9 @@
 --              http = "settings", workers = 1 }
 --
 -- The text of limiters runs in init_by_lua, with `weir` and `store` (shared by the workers) in reach, and `at`, which
--- is the store at the time that a request's header Now says, in microseconds: only this host understands it. A request of
--- /login/anything then asks the limiter `login`, and is answered "served". With host.tell_waits() in the text, what a
--- limiter waits is not waited but told in the header Slept.
+-- is the store at the time that a request's header Now says, in microseconds: only this host understands it. A request
+-- of /login/anything then asks the limiter `login`, and is answered "served". With host.tell_waits() in the text, what
+-- a limiter waits is not waited but told in the header Slept.
 
 local nginx = require "spec.openresty.support.nginx"
 

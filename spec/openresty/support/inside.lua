@@ -22,6 +22,9 @@ end
 
 inside.at = setmetatable({
   now_us = now,
+  take = function(self, limit, key, cost)
+    return store.take(self, limit, key, cost, now())
+  end,
   take_all = function(self, list)
     return store.take_all(self, list, now())
   end,

@@ -7,14 +7,11 @@
 -- A limiter keeps nothing of a request, so one that is made at init serves all: see served.lua.
 
 local answer = require "resty.weir.answer"
-local fields = require "resty.weir.fields"
-local later = require "resty.weir.later"
+local ask = require "resty.weir.ask"
 local ngx = ngx
 local read_options = require "resty.weir.access_options"
-local request = require "resty.weir.request"
 local served = require "resty.weir.served"
-
-local response_variables = fields.variables(fields.response)
+local settle = require "resty.weir.settle"
 
 local Limiter = {}
 Limiter.__index = Limiter
@@ -33,7 +30,7 @@ local outages = {
   WEIR_SERVER_FULL = true,
 }
 
--- Whether the places of a list may be held though the answer was an error.
+-- The places of a request may be held though the answer was such an error.
 local doubtful = { WEIR_INDETERMINATE = true, WEIR_PROTOCOL = true }
 
 local PASSED, REFUSED = "a request passed undecided", "a request was refused undecided"
@@ -45,60 +42,6 @@ end
 local function wrong_phase()
   return nil, ("a limiter was called in the phase %s; it must be rewrite, access or content, and log for log()"):format(
     ngx.get_phase()), "WEIR_INVALID"
-end
-
--- The checks of the request. Its places in concurrency limits are held under an id of its own, unless it has one.
-local function list_checks(self, entry)
-  local list = self.checks(request.view)
-  if type(list) ~= "table" then
-    return list
-  end
-  for _, check in ipairs(list) do
-    local limit = type(check) == "table" and check[1]
-    if type(limit) == "table" and limit.algorithm == "concurrency" then
-      if check[3] == nil then
-        entry.id = entry.id or request.id()
-        check[3] = entry.id
-      end
-      entry.places = entry.places or {}
-      table.insert(entry.places, check)
-    end
-  end
-  return list
-end
-
--- The fields of the request are kept when the policy is to see them again at the end.
-local function ask_policy(self, entry)
-  local policy = self.policy
-  entry.responds = policy:has_response()
-  if entry.responds or self.request then
-    local fields_here, wrong, code = policy:request()
-    if fields_here and self.request then
-      fields_here, wrong, code = self.request(fields_here), "the option request gave no fields", "WEIR_INVALID"
-    end
-    if not fields_here then
-      return nil, wrong, code
-    end
-    entry.request = fields_here
-  end
-  local outcome, message, code = policy:decide(self.store, entry.request)
-  if outcome then
-    entry.checks = outcome.limits
-  end
-  return outcome, message, code
-end
-
-local function ask(self, entry)
-  if self.policy then
-    return ask_policy(self, entry)
-  end
-  entry.checks = list_checks(self, entry)
-  local joint, rows, code = self.store:take_all(entry.checks)
-  if not joint then
-    return nil, rows, code
-  end
-  joint.rows = rows
-  return joint
 end
 
 -- What on_error asks for in place of an answer of the store.
@@ -142,7 +85,8 @@ function Limiter:decide()
   if not row then
     row, message, code = stand_in(self, message, code)
   elseif not entry.decided then
-    tell(ngx.ERR, row.allowed and PASSED or REFUSED, row.message or "the store could not be asked", row.code)
+    local what = (row.allowed or self.shadow) and PASSED or REFUSED
+    tell(ngx.ERR, what, row.message or "the store could not be asked", row.code)
   end
   entry.row, entry.message, entry.code = row, message, code
   return row, message, code
@@ -188,53 +132,6 @@ function Limiter:__call()
   return row
 end
 
--- Gives back what one request holds, each thing by itself: one that fails leaves the others alone.
-local function settle(work)
-  for _, place in ipairs(work.places or {}) do
-    local row, message, code = work.store:release(place[1], place[2], place[3])
-    if not row then
-      tell(ngx.ERR, "a place could not be given back", message, code)
-    end
-  end
-  if work.policy then
-    local done, message, code = work.policy:respond(work.store, work.request, work.response, work.allowed)
-    if not done then
-      tell(ngx.ERR, "a response could not be settled", message, code)
-    end
-  end
-end
-
--- What is to be done at the end of a request. All that it needs of the request is in it, for a timer knows none.
-local function work_of(self, entry)
-  local work = { store = self.store, places = entry.held and entry.places }
-  if entry.responds and entry.decided and (entry.row.allowed or self.shadow) then
-    work.policy, work.request, work.allowed = self.policy, entry.request, entry.row.allowed
-    work.response = fields.table(response_variables, "response")
-    if self.response then
-      work.response = self.response(work.response)
-    end
-  end
-  return (work.places or work.policy) and work
-end
-
-local function settle_once(self, entry)
-  if entry.settled then
-    return
-  end
-  entry.settled = true
-  local ran, work = pcall(work_of, self, entry)
-  if not ran then
-    return tell(ngx.ERR, "a response could not be settled", tostring(work))
-  end
-  if not work then
-    return
-  end
-  if self.store.in_memory then
-    return settle(work)
-  end
-  return later.run(settle, work)
-end
-
 -- The entries whose request has ended; a subrequest's end is not that of the client's request.
 local function ended()
   return not ngx.is_subrequest and served.seen() or {}
@@ -246,7 +143,7 @@ function Limiter:log()
   end
   local entry = ended()[self]
   if entry then
-    settle_once(self, entry)
+    settle(self, entry)
   end
   return true
 end
@@ -266,7 +163,7 @@ function access.log()
     return wrong_phase()
   end
   for limiter, entry in pairs(ended()) do
-    settle_once(limiter, entry)
+    settle(limiter, entry)
   end
   return true
 end

@@ -100,7 +100,7 @@ local function some_limits(value, field)
 end
 
 local readers = {
-  store = with_verbs("a store, such as weir.shared { ... } opens", "take_all", "release"),
+  store = with_verbs("a store, such as weir.shared { ... } opens", "take", "take_all", "release"),
   limits = some_limits,
   key = a_key,
   checks = a_function,
@@ -185,6 +185,9 @@ return function(given)
   end
   if (out.request or out.response) and not out.policy then
     return nil, (out.request and "request" or "response") .. " was given without a policy, which it is for"
+  end
+  if out.shadow and out.on_error then
+    return nil, "on_error was given with shadow, which lets all pass"
   end
   out.max_delay_us = out.max_delay or 5000000
   if out.limits then

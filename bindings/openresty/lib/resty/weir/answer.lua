@@ -34,9 +34,9 @@ end
 
 -- What can't be told changes nothing of the decision.
 function answer.tell(limiter, row, limits)
-  local told, message, code = make(limiter, row, limits)
-  if not told then
-    ngx.log(ngx.ERR, "weir: the headers could not be made: ", message, " (", code, ")")
+  local ran, told, message = pcall(make, limiter, row, limits)
+  if not ran or not told then
+    ngx.log(ngx.ERR, "weir: the headers could not be made: ", tostring(message or told))
     told = { status = 429, headers = { ["Cache-Control"] = not row.allowed and "no-store" or nil } }
   end
   if row.source == "deny_on_error" then
