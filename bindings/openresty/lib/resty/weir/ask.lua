@@ -1,8 +1,8 @@
 --- ask: what the store says of the request that runs, by a limiter's checks or its policy.
 --
 -- ask(limiter, entry)   the joint row, with `rows` and `binding`; or nil, message, code. `entry` is what is kept of the
---                       request: it gets checks (or the limits of the policy's rows), places, the checks that hold one in
---                       a concurrency limit, and, of a policy, responds and request, the fields that it saw
+--                       request. It gets checks, or the limits of the policy's rows; places, the checks that hold one
+--                       in a concurrency limit; and of a policy responds, and request, the fields that it saw
 
 local core = require "resty.weir.core"
 local request = require "resty.weir.request"

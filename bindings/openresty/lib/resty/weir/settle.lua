@@ -1,7 +1,7 @@
 --- settle: gives back at a request's end what it held, and runs the policy's response.
 --
--- settle(limiter, entry)   in the log phase. Does it once; with a store that needs sockets, by a timer (later.lua). What
---                          fails is logged: the client has had its answer
+-- settle(limiter, entry)   in the log phase. Does it once; with a store that needs sockets, by a timer (later.lua).
+--                          What fails is logged: the client has had its answer
 
 local fields = require "resty.weir.fields"
 local later = require "resty.weir.later"
