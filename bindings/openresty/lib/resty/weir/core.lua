@@ -1,5 +1,6 @@
 --- core: libweir in LuaJIT. Its structs, how it is found, and how what it says becomes Lua.
 --
+-- core.version                  the library's, such as "0.1.0"
 -- core.lib                      the library; it holds no Lua of its own
 -- core.find(name)               the path of a library of weir: where package.cpath says, else the loader's own places
 -- core.text(value, field)       bytes from text or a whole number; else nil, message, code
@@ -67,6 +68,8 @@ core.lib = ffi.load(core.find "weir")
 if core.lib.weir_abi() ~= ABI then
   error(("libweir has interface %d; resty.weir needs %d"):format(core.lib.weir_abi(), ABI))
 end
+
+core.version = ffi.string(core.lib.weir_version())
 
 -- One for all: whoever fills it reads it before it yields.
 core.error = ffi.new "weir_error"

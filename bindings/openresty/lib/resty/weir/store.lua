@@ -8,6 +8,8 @@
 -- store:counters()                { keys, evicted, allowed, refused, size_bytes }
 -- store:now_us()
 --
+-- store.in_memory                 true: it answers in every phase, those without sockets too
+--
 -- Whatever fails answers nil, message, code. No call waits for anything but a lock of a few microseconds.
 
 local core = require "resty.weir.core"
@@ -42,7 +44,7 @@ local checks = ffi.new("weir_check[?]", CHECKS_MAX)
 local rows = ffi.new("weir_decision[?]", CHECKS_MAX)
 local counters = ffi.new "weir_counters"
 
-local Store = {}
+local Store = { in_memory = true }
 Store.__index = Store
 
 local function read_now(now_us)
