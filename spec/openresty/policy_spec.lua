@@ -172,7 +172,8 @@ describe("a policy in nginx", function()
       end)
 
       it("decides without a limit by the policy's own word", function()
-        returns({ { allowed = true, rows = {} }, { allowed = false, reason = "who are you?", rows = {} } },
+        local denied = { allowed = false, reason = "who are you?", rows = {}, limits = {} }
+        returns({ { allowed = true, rows = {}, limits = {} }, denied },
           two_limits .. ([==[
             local policy = assert(weir.open { text = two_limits })
             local store = %s

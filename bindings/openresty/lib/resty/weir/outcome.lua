@@ -1,8 +1,9 @@
 --- outcome: a weir_outcome as a table: the joint row, and that of each check.
 --
--- outcome(c)    { allowed, reason, rows }, and when a check counted the joint row's fields and `binding`, the place of
---               the row that binds. Each row has name, key and shadow; one in shadow that the store could not answer
---               has `code` and `message` in place of an answer
+-- outcome(c, by_address)    { allowed, reason, rows, limits }, and when a check counted the joint row's fields and
+--               `binding`, the place of the row that binds. Each row has name, key and shadow; one in shadow that the
+--               store could not answer has `code` and `message` in place of an answer. `limits` has the limit of each
+--               row, from those that are given by the address of the policy's own
 
 local core = require "resty.weir.core"
 local ffi = require "ffi"
@@ -22,7 +23,7 @@ local function row_of(outcome, i)
   return row
 end
 
-return function(c)
+return function(c, by_address)
   local outcome
   if c.binding ~= nil then
     outcome = core.row(c.decision)
@@ -33,10 +34,11 @@ return function(c)
   if c.reason ~= nil then
     outcome.reason = ffi.string(c.reason)
   end
-  local rows = {}
+  local rows, limits = {}, {}
   for i = 1, tonumber(c.count) do
     rows[i] = row_of(c, i - 1)
+    limits[i] = by_address[tonumber(ffi.cast("uintptr_t", c.checks[i - 1].limit))]
   end
-  outcome.rows = rows
+  outcome.rows, outcome.limits = rows, limits
   return outcome
 end

@@ -8,7 +8,7 @@
 --     watch = "1s"        with path: when a request comes and that long has passed, looks whether the file has changed
 --
 -- policy:decide(store[, request])       the joint row, with `allowed`, `reason`, `binding`, the place of the row that
---                         binds, and `rows`; each row has also `name`, `key` and `shadow`
+--                         binds, `rows` and their `limits`; each row has also `name`, `key` and `shadow`
 -- policy:respond(store, request, response, allowed)    true; runs the policy's response, then its refunds and charges
 -- policy:request()        the fields of nginx's request as a table, to be changed, or for a timer
 -- policy:reload([text])   true; from the file, or from text. The last good policy stays when the new one is wrong
@@ -158,7 +158,7 @@ local function decide_here(policy, store_c)
   if status ~= 0 then
     return core.failed(status, core.error)
   end
-  return read_outcome(outcome_c)
+  return read_outcome(outcome_c, limits_by_address(policy))
 end
 
 local function decide_elsewhere(policy, store)

@@ -120,7 +120,10 @@ function verdict.take(store, said)
   end
   local shadows, shadow_places = pick(said, true)
   place_rows(said, rows, try_shadows(store, shadows, said.time_us, outcome.allowed), shadow_places)
-  outcome.rows = rows
+  outcome.rows, outcome.limits = rows, {}
+  for i, check in ipairs(said.checks) do
+    outcome.limits[i] = check[1]
+  end
   return outcome
 end
 
