@@ -29,6 +29,7 @@
 #include "weir/check.h"
 #include "weir/decision.h"
 #include "weir/duration.h"
+#include "weir/key.h"
 #include "weir/limit.h"
 #include "weir/memory.h"
 #include "weir/status.h"
