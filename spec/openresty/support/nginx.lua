@@ -60,7 +60,7 @@ http {
     access_log off;
     client_body_temp_path tmp_b; proxy_temp_path tmp_p; fastcgi_temp_path tmp_f; uwsgi_temp_path tmp_u;
     scgi_temp_path tmp_s;
-    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
+    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(build)/openresty/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
     lua_package_cpath "%(build)/?.so;;";
     %(http)
     server {
