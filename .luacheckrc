@@ -5,6 +5,7 @@ codes = true
 
 files["lua"] = { std = "min" }
 files["scripts"] = { std = "min", read_globals = { "redis", "KEYS", "ARGV" } }
+files["bindings/openresty"] = { std = "luajit", read_globals = { "ngx" } }
 files["spec"] = { std = "lua54+busted" }
 
 exclude_files = { "spec/attacks", "build*" }
