@@ -30,6 +30,7 @@
 #include "weir/decision.h"
 #include "weir/duration.h"
 #include "weir/headers.h"
+#include "weir/key.h"
 #include "weir/limit.h"
 #include "weir/memory.h"
 #include "weir/shared.h"

@@ -50,6 +50,8 @@ const char *weir_status_meaning(int status);
 const char *weir_algorithm_name(int algorithm);
 int weir_algorithm_parse(const char *name, int *out, weir_error *error);
 int weir_limit_init(weir_limit *limit, const weir_limit_options *options, weir_error *error);
+size_t weir_check_key(const weir_check *check, char *out);
+size_t weir_check_id(const weir_check *check, char *out);
 int weir_duration_parse(const char *text, const char *field, int64_t *out_us, weir_error *error);
 int weir_rate_parse(const char *text, const char *field, int64_t *out_rate, int64_t *out_period_us, weir_error *error);
 ]]
