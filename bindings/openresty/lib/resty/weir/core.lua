@@ -5,6 +5,8 @@
 -- core.find(name)               the path of a library of weir: where package.cpath says, else the loader's own places
 -- core.text(value, field)       bytes from text or a whole number; else nil, message, code
 -- core.whole(value, field, most)    a whole number from 0 to most; else nil, message, code
+-- core.numbers { { value, field, least, most }, ... }    true when each is a number within its bounds; else nil, message,
+--                               code of the first that is not
 -- core.check(out, limit, key, cost)     fills a weir_check; gives the texts that it points to, which must live as long.
 --                               Else nil, message, code
 -- core.failed(status, err)      nil, message, code, of a call that did not answer WEIR_OK
@@ -115,7 +117,20 @@ function core.whole(value, field, most)
   return core.invalid(field, value, ("a whole number from 0 to %.0f"):format(most))
 end
 
+function core.numbers(list)
+  for _, one in ipairs(list) do
+    local value, field, least, most = one[1], one[2], one[3], one[4]
+    if type(value) ~= "number" or not (value >= least and value <= most) then
+      return core.invalid(field, value, ("a number from %.8g to %.8g"):format(least, most))
+    end
+  end
+  return true
+end
+
 function core.check(out, limit, key, cost)
+  if type(limit) ~= "table" or not limit.c then
+    return core.invalid("limit", limit, "a limit, which weir.token_bucket and the others make")
+  end
   local text, message, code = core.text(key, "key")
   if not text then
     return nil, message, code

@@ -9,6 +9,8 @@
 -- store:now_us()
 --
 -- store.in_memory                 true: it answers in every phase, those without sockets too
+-- store.ask.take(store, limit, key[, cost or id[, now_us]])    and the others: the weir_decision itself, good until the
+--                                 next call of any verb, for who wants no table made
 --
 -- Whatever fails answers nil, message, code. No call waits for anything but a lock of a few microseconds.
 
@@ -51,10 +53,13 @@ local function read_now(now_us)
   return core.whole(now_us == nil and 0 or now_us, "now_us", core.NOW_MAX)
 end
 
+-- The verbs as a weir_decision, of which no row is made: it is good until the next call of any verb.
+local ask = {}
+
 for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", "release" } do
   local call = lib["weir_store_" .. verb]
 
-  Store[verb] = function(self, limit, key, cost, now_us)
+  ask[verb] = function(self, limit, key, cost, now_us)
     local text, id, code = core.check(check, limit, key, cost)
     if not text then
       return nil, id, code
@@ -68,7 +73,15 @@ for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", 
     if status ~= 0 then
       return core.failed(status, core.error)
     end
-    return core.row(decision)
+    return decision
+  end
+
+  Store[verb] = function(self, limit, key, cost, now_us)
+    local answer, message, code = ask[verb](self, limit, key, cost, now_us)
+    if not answer then
+      return nil, message, code
+    end
+    return core.row(answer)
   end
 end
 
@@ -173,7 +186,7 @@ function Store:now_us()
   return tonumber(lib.weir_store_now_us(self.c))
 end
 
-local store = {}
+local store = { ask = ask }
 
 --- A store of the weir_store that `c` points to; closed when it is collected.
 function store.wrap(c)
