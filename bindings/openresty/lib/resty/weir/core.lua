@@ -5,7 +5,7 @@
 -- core.find(name)               the path of a library of weir: where package.cpath says, else the loader's own places
 -- core.text(value, field)       bytes from text or a whole number; else nil, message, code
 -- core.whole(value, field, most)    a whole number from 0 to most; else nil, message, code
--- core.numbers { { value, field, least, most }, ... }    true when each is a number within its bounds; else nil, message,
+-- core.numbers { { value, field, least, most }, ... }    true when each is a number in its bounds; else nil, message,
 --                               code of the first that is not
 -- core.check(out, limit, key, cost)     fills a weir_check; gives the texts that it points to, which must live as long.
 --                               Else nil, message, code

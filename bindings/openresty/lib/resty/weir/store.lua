@@ -1,9 +1,9 @@
 --- store: the verbs of a store of libweir, through FFI. resty.weir.shared opens one.
 --
 -- store:take(limit, key[, cost or id[, now_us]])    a row; and peek, refund, charge, acquire, renew, release
--- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the check
---                                 that binds; and the rows, one a check
--- store:take_many({ limit(key, cost), ... }[, now_us])    a list of rows; one without an answer has `code` and `message`
+-- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the
+--                                 check that binds; and the rows, one a check
+-- store:take_many({ limit(key, cost), ... }[, now_us])    rows; one without an answer has `code` and `message`
 -- store:reset(limit, key)         true
 -- store:counters()                { keys, evicted, allowed, refused, size_bytes }
 -- store:now_us()
