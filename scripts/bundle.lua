@@ -1,8 +1,9 @@
 --- bundle: each entry and the modules that it requires as one self-contained file.
 --
--- lua5.4 scripts/bundle.lua OUT [SOURCE]
+-- lua5.4 scripts/bundle.lua OUT [SOURCE [MODULE]]
 -- OUT      a folder for the scripts and manifest.json
 -- SOURCE   a folder for weir_scripts.c and weir_scripts.h
+-- MODULE   a folder for scripts.lua, which clients in Lua require
 
 local folder = arg[0]:match("^(.*)/[^/]*$") or "."
 package.path = folder .. "/?.lua;" .. package.path
@@ -30,9 +31,9 @@ local function write(path, text)
   assert(file:close())
 end
 
-local out, source = arg[1], arg[2]
+local out, source, module = arg[1], arg[2], arg[3]
 if not out then
-  error("bundle.lua OUT [SOURCE]: a folder for the scripts is wanted", 0)
+  error("bundle.lua OUT [SOURCE [MODULE]]: a folder for the scripts is wanted", 0)
 end
 local scripts = {}
 for _, name in ipairs(ENTRIES) do
@@ -46,4 +47,7 @@ write(out .. "/manifest.json", outputs.manifest(scripts))
 if source then
   write(source .. "/weir_scripts.h", outputs.header(#scripts))
   write(source .. "/weir_scripts.c", outputs.source(scripts))
+end
+if module then
+  write(module .. "/scripts.lua", outputs.module(scripts))
 end

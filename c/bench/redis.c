@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "weir.h"
+#include "weir/key.h"
 #include "weir/redis.h"
 #include "weir_scripts.h"
 
@@ -149,8 +150,8 @@ int main(void)
         fail(error.message);
     }
     const weir_check check = {&limit, WEIR_TEXT("a-client-of-20-bytes"), .cost = 1};
-    char key[WEIR_REDIS_KEY];
-    weir_redis_key(&check, key);
+    char key[WEIR_KEY_ROOM];
+    weir_check_key(&check, key);
     weir_decision decision;
     if (weir_store_take(store, &check, 0, &decision, &error) != WEIR_OK) { // brings the script
         fail(error.message);

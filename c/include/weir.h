@@ -1,6 +1,6 @@
 // weir: who may pass now. The whole C interface; each header says one part of it.
 //
-//   request -> policy -> checks -> store -> decision
+//   request -> policy -> checks -> store -> decision -> headers
 //
 // A limit is an algorithm with its parameters and a name (limit.h). A check is a limit, a key and a
 // cost (check.h). A store keeps what was recorded for each limit and key and answers a check with a
@@ -29,6 +29,8 @@
 #include "weir/check.h"
 #include "weir/decision.h"
 #include "weir/duration.h"
+#include "weir/headers.h"
+#include "weir/key.h"
 #include "weir/limit.h"
 #include "weir/memory.h"
 #include "weir/shared.h"

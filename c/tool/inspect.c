@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <weir/duration.h>
+#include <weir/key.h>
 #include <weir/redis.h>
 
 #include "command.h"
@@ -20,7 +21,7 @@
 #define STATE_TEXT 200
 
 typedef struct kept {
-    char name[WEIR_REDIS_KEY];
+    char name[WEIR_KEY_ROOM];
     char type[24];
     int64_t ttl_ms;      // -1: for ever. -2: the key is not there
     redisReply *entries; // of a list or sorted set, the first; or the one string; NULL: not shown
@@ -73,7 +74,7 @@ static weir_status read_kept(weir_store *store, const weir_check *check, kept *k
 {
     redisReply *reply;
     *k = (kept){0};
-    weir_redis_key(check, k->name);
+    weir_check_key(check, k->name);
     weir_status status = ask(store, "TYPE", k->name, false, &reply, error);
     if (status != WEIR_OK) {
         return status;

@@ -1,4 +1,4 @@
---- outputs: the manifest for programs and people, and the C source that the client embeds.
+--- outputs: the manifest for programs and people, and what clients in C and in Lua embed.
 
 local outputs = {}
 
@@ -79,6 +79,25 @@ function outputs.source(scripts)
         quoted(script.argv), quoted(script.reply), quoted(script.commands))
   end
   parts[#parts + 1] = "const weir_script weir_scripts[WEIR_SCRIPT_COUNT] = {\n" .. table.concat(rows) .. "};\n"
+  return table.concat(parts)
+end
+
+-- A text in long brackets that it does not close; the line break after the first is not of the text.
+local function long(text)
+  local level = ""
+  while text:find("]" .. level .. "]", 1, true) do
+    level = level .. "="
+  end
+  return ("[%s[\n%s]%s]"):format(level, text, level)
+end
+
+function outputs.module(scripts)
+  local parts = { "--- scripts: the Redis scripts by name, each { sha1, body }. Written by scripts/bundle.lua.\n\nreturn {\n" }
+  for _, script in ipairs(scripts) do
+    parts[#parts + 1] = ("%s = {\n  sha1 = %s,\n  body = %s,\n},\n")
+      :format(script.name, quoted(script.sha1), long(script.body))
+  end
+  parts[#parts + 1] = "}\n"
   return table.concat(parts)
 end
 

@@ -68,7 +68,7 @@ local function cases()
   return list
 end
 
--- Both stores put a key where its hash says, so keys in turn are read at random; the key itself is at hand, as that of a
+-- Both stores put a key where its hash says, so keys in turn are read at random; the key is at hand, as that of a
 -- request is.
 local function many_keys()
   local keys = {}

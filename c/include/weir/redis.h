@@ -11,6 +11,8 @@
 //                     WRONG_NODE STATE
 //
 // The first two groups are what `on_error` is for; the third is always an error.
+//
+// The server keeps a check's state under the key that key.h writes.
 
 #ifndef WEIR_REDIS_H
 #define WEIR_REDIS_H
@@ -55,13 +57,6 @@ typedef struct weir_redis_options {
 // so, and the error still tells what was wrong.
 WEIR_API weir_status weir_redis_open(weir_store **out, const weir_redis_options *options,
                                      weir_error *error);
-
-// The name under which the server keeps a check's state:
-// weir1:{<tag>}:<key>:<limit name>:<algorithm>, bytes but letters, digits and !"#$&'()*+,-./;<=>?@
-// and the like written %XX, and a tag or key of more than 128 bytes as %# and its SHA-256. Always
-// ended by a NUL; returns its length.
-#define WEIR_REDIS_KEY 1024
-WEIR_API size_t weir_redis_key(const weir_check *check, char out[WEIR_REDIS_KEY]);
 
 #ifdef __cplusplus
 }

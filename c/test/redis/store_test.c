@@ -4,7 +4,6 @@
 
 #include "server.h"
 
-#include "store/redis/key.h"
 #include "weir_scripts.h"
 
 static test_server server;

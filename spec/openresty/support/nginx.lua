@@ -6,7 +6,7 @@
 -- server:workers()              their pids
 -- server:log()                  the error log
 -- server:kill(pid)              kills a worker, which nginx replaces
--- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal that it did not send
+-- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal not sent here
 -- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most; else fails with what is wrong
 
 local http = require "socket.http"
@@ -61,7 +61,7 @@ http {
     access_log off;
     client_body_temp_path tmp_b; proxy_temp_path tmp_p; fastcgi_temp_path tmp_f; uwsgi_temp_path tmp_u;
     scgi_temp_path tmp_s;
-    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(build)/openresty/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
+    lua_package_path "%(lua)";
     lua_package_cpath "%(build)/?.so;;";
     %(http)
     server {
@@ -84,8 +84,12 @@ function nginx.start(options)
     workers = options.workers or 2, main = options.main or "", http = options.http or "", server = options.server or "",
     user = is_root and ("user %s;"):format(options.user or "root") or "", root = root, port = self.port,
     build = build:sub(1, 1) == "/" and build or root .. "/" .. build,
-    path = root .. "/build/lua-nginx-redis/usr/share/lua/5.1",
   }
+  words.lua = table.concat({
+    root .. "/bindings/openresty/lib/?.lua", words.build .. "/openresty/?.lua",
+    root .. "/lua/?.lua", root .. "/spec/?.lua",
+    root .. "/build/lua-nginx-redis/usr/share/lua/5.1/?.lua", "/usr/share/lua/5.1/?.lua", ";",
+  }, ";")
   local file = assert(io.open(folder .. "/nginx.conf", "w"))
   file:write((template:gsub("%%%((%w+)%)", words)))
   file:close()

@@ -8,6 +8,7 @@
 
 #define DEFAULT_BYTES   ((size_t)16 << 20)
 #define LEAST_BYTES     ((size_t)64 << 10)
+#define MOST_BYTES      ((size_t)64 << 40)
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 // The handle lies before the head, in the one mapping that is all the store ever uses.
@@ -70,9 +71,13 @@ weir_status weir_memory_open(weir_store **out, const weir_memory_options *option
         }
     }
     const size_t size = o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES;
-    if (size < LEAST_BYTES || size > (size_t)64 << 40) {
+    if (size < LEAST_BYTES) {
         return weir_fail(error, WEIR_INVALID,
-                         "size_bytes was %zu; it must be from 65536 (64 KiB) to 64 TiB", size);
+                         "size_bytes was %zu; it must be at least 65536 (64 KiB)", size);
+    }
+    if (size > MOST_BYTES) {
+        return weir_fail(error, WEIR_INVALID, "size_bytes was %zu; it must be at most 64 TiB",
+                         size);
     }
     const weir_status status = weir_memory_check_sizes(size, o->side_bytes, o->no_side, error);
     if (status != WEIR_OK) {

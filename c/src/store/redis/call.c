@@ -2,8 +2,8 @@
 
 #include "store/redis/call.h"
 
-#include "store/redis/key.h"
 #include "store/redis/row.h"
+#include "weir/key.h"
 
 #define PARAMETERS_MAX 4
 
@@ -59,9 +59,8 @@ static const char *op_of(weir_verb verb, weir_algorithm algorithm)
 static void write_cost(const weir_check *check, weir_buffer *out)
 {
     if (check->limit->algorithm == WEIR_CONCURRENCY) {
-        weir_id id;
-        weir_redis_id(check, &id);
-        weir_command_word(out, id.text, id.size);
+        char id[WEIR_ID_ROOM];
+        weir_command_word(out, id, weir_check_id(check, id));
     } else {
         weir_command_number(out, check->cost);
     }
@@ -76,8 +75,8 @@ static void write_numbers(const int64_t *numbers, size_t count, weir_buffer *out
 
 static void write_key(const weir_check *check, weir_buffer *out)
 {
-    char key[WEIR_REDIS_KEY];
-    weir_command_word(out, key, weir_redis_key(check, key));
+    char key[WEIR_KEY_ROOM];
+    weir_command_word(out, key, weir_check_key(check, key));
 }
 
 static void write_script(const weir_call *call, bool with_body, size_t arguments, weir_buffer *out)

@@ -9,7 +9,7 @@
 #include "store/redis/ask.h"
 #include "store/redis/call.h"
 #include "store/redis/deadline.h"
-#include "store/redis/key.h"
+#include "store/tag.h"
 
 typedef struct redis_store {
     weir_store base;

@@ -19,7 +19,7 @@ typedef struct reading {
     memory_store *m;
     weir_shared_report report;
     unsigned char *owned; // a byte a unit: the order of the block that a key or a call has, plus 1
-    uint64_t used;        // blocks in use that nobody has
+    uint64_t stray;       // blocks that are in use by nobody, by two, or free and in use
     weir_error *error;
 } reading;
 
@@ -34,9 +34,10 @@ static bool claim(reading *r, weir_side_block block)
     const unsigned order = weir_side_order(block);
     const weir_side *side = &r->m->side;
     if (block >> 6 == 0 || unit >= side->count || order >= WEIR_SIDE_ORDERS ||
-        (UINT64_C(1) << order) > side->count - unit || r->owned[unit] != 0) {
+        (UINT64_C(1) << order) > side->count - unit) {
         return false;
     }
+    r->stray += r->owned[unit] != 0;
     r->owned[unit] = (unsigned char)(order + 1);
     return true;
 }
@@ -65,7 +66,7 @@ static weir_status read_cell(reading *r, size_t group, const weir_cell *cell)
         return WEIR_OK;
     }
     if (!claim(r, cell->second)) {
-        return fault(r, "a key has a block that is none, or another's", group);
+        return fault(r, "a key has a block that is none", group);
     }
     r->report.blocks++;
     return state_is_sound(r, cell) ? WEIR_OK
@@ -104,7 +105,7 @@ static void see_used(void *context, weir_side_block block)
 {
     reading *r = context;
     unsigned char *owned = &r->owned[(block >> 6) - 1];
-    r->used += *owned != weir_side_order(block) + 1;
+    r->stray += *owned != weir_side_order(block) + 1;
     *owned = 0;
 }
 
@@ -140,12 +141,13 @@ static weir_status read_side(reading *r, uint64_t changes)
     r->report.free_bytes = free_bytes;
     r->report.settled = settled;
     for (uint32_t unit = 0; settled && unit < m->side.count; unit++) {
-        r->used += r->owned[unit] != 0; // a key has it, and it is free
+        r->stray += r->owned[unit] != 0;
     }
-    if (settled && r->used > 0) {
-        return weir_fail(
-            r->error, WEIR_STATE,
-            "%" PRIu64 " blocks of side memory are in use by nobody, or in use and free", r->used);
+    if (settled && r->stray > 0) {
+        return weir_fail(r->error, WEIR_STATE,
+                         "%" PRIu64
+                         " blocks of side memory are in use by nobody, by two, or free and in use",
+                         r->stray);
     }
     return WEIR_OK;
 }
@@ -164,7 +166,7 @@ static weir_status read_all(reading *r)
 {
     memory_store *m = r->m;
     memset(r->owned, 0, m->side.count);
-    r->used = 0;
+    r->stray = 0;
     r->report = (weir_shared_report){.side_bytes = (uint64_t)m->side.count * WEIR_SIDE_UNIT};
     const uint64_t changes = side_changes(m);
     read_spares(r);

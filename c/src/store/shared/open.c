@@ -270,8 +270,7 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
     if (got < 0) {
         return io_fails(p, "read", error);
     }
-    *out_fresh =
-        info->st_size == 0 || (head.form == 0 && head.size_bytes == (uint64_t)info->st_size);
+    *out_fresh = info->st_size == 0 || head.form == UNFINISHED;
     if (*out_fresh) {
         return make(p, o, out, error);
     }
@@ -285,6 +284,7 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
     if (unlink_file(p) != 0) {
         return io_fails(p, "removed", error);
     }
+    flock(p->file, LOCK_UN);
     close(p->file);
     status = open_locked(p, o, info, error);
     return status == WEIR_OK ? find_or_make(p, info, o, out, out_fresh, error) : status;
@@ -326,7 +326,7 @@ weir_status weir_shared_open(weir_store **out, const weir_shared_options *option
         free(m);
     }
     if (p.file >= 0) {
-        flock(p.file, LOCK_UN); // the mapping keeps the file open, and with it the lock
+        flock(p.file, LOCK_UN); // closing is not enough: the mapping keeps the file open
         close(p.file);
     }
     return status;

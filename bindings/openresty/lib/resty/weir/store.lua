@@ -1,13 +1,14 @@
 --- store: the verbs of a store of libweir, through FFI. resty.weir.shared opens one.
 --
 -- store:take(limit, key[, cost or id[, now_us]])    a row; and peek, refund, charge, acquire, renew, release
--- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the check
---                                 that binds; and the rows, one a check
--- store:take_many({ limit(key, cost), ... }[, now_us])    a list of rows; one without an answer has `code` and `message`
+-- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the
+--                                 check that binds; and the rows, one a check
+-- store:take_many({ limit(key, cost), ... }[, now_us])    rows; one without an answer has `code` and `message`
 -- store:reset(limit, key)         true
 -- store:counters()                { keys, evicted, allowed, refused, size_bytes }
 -- store:now_us()
 --
+-- store.in_memory                 true: it answers in every phase, those without sockets too
 -- store.ask.take(store, limit, key[, cost or id[, now_us]])    and the others: the weir_decision itself, good until the
 --                                 next call of any verb, for who wants no table made
 --
@@ -45,7 +46,7 @@ local checks = ffi.new("weir_check[?]", CHECKS_MAX)
 local rows = ffi.new("weir_decision[?]", CHECKS_MAX)
 local counters = ffi.new "weir_counters"
 
-local Store = {}
+local Store = { in_memory = true }
 Store.__index = Store
 
 local function read_now(now_us)

@@ -1,6 +1,6 @@
 // SHA-256 as FIPS 180-4 says it, section 6.2.
 
-#include "store/redis/sha256.h"
+#include "store/sha256.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -4,15 +4,16 @@
 // text at all is written %XX, so the parts can be told from the whole. A long part becomes %# and
 // its digest, which no escaped text begins with.
 
-#include "store/redis/key.h"
+#include "weir/key.h"
 
 #include <string.h>
 
-#include "store/redis/sha256.h"
+#include "store/sha256.h"
+#include "store/tag.h"
 
 #define PART_LONG 128
 
-_Static_assert(sizeof "weir1:{}:::" + 2 * PART_LONG * 3 + WEIR_NAME_MAX * 3 + 16 <= WEIR_REDIS_KEY,
+_Static_assert(sizeof "weir1:{}:::" + 2 * PART_LONG * 3 + WEIR_NAME_MAX * 3 + 16 <= WEIR_KEY_ROOM,
                "every key fits");
 
 // Printable ASCII but blank % : { } and DEL stands for itself.
@@ -64,7 +65,7 @@ static char *put_text(char *at, const char *text)
     return at + size;
 }
 
-size_t weir_redis_key(const weir_check *check, char out[WEIR_REDIS_KEY])
+size_t weir_check_key(const weir_check *check, char out[WEIR_KEY_ROOM])
 {
     size_t tag_size;
     const void *tag = weir_tag_of(check, &tag_size);
@@ -80,14 +81,15 @@ size_t weir_redis_key(const weir_check *check, char out[WEIR_REDIS_KEY])
     return (size_t)(at - out);
 }
 
-void weir_redis_id(const weir_check *check, weir_id *out)
+size_t weir_check_id(const weir_check *check, char out[WEIR_ID_ROOM])
 {
     const char *id = check->id;
-    out->text = id;
-    out->size = check->id_size;
-    if (check->id_size > WEIR_ID_LONG || (check->id_size >= 2 && id[0] == '%' && id[1] == '#')) {
-        put_digest(out->digest, id, check->id_size);
-        out->text = out->digest;
-        out->size = sizeof out->digest;
+    const size_t size = id != NULL ? check->id_size : 0;
+    if (size > WEIR_ID_ROOM || (size >= 2 && id[0] == '%' && id[1] == '#')) {
+        return (size_t)(put_digest(out, id, size) - out);
     }
+    if (size > 0) {
+        memcpy(out, id, size);
+    }
+    return size;
 }

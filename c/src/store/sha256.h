@@ -1,7 +1,7 @@
 // SHA-256 (FIPS 180-4), for keys too long to be kept: nobody can make two of them meet.
 
-#ifndef WEIR_SRC_REDIS_SHA256_H
-#define WEIR_SRC_REDIS_SHA256_H
+#ifndef WEIR_SRC_SHA256_H
+#define WEIR_SRC_SHA256_H
 
 #include <stddef.h>
 

@@ -2,21 +2,21 @@
 
 #include "support.h"
 
-#include "store/redis/key.h"
-#include "store/redis/sha256.h"
+#include "store/sha256.h"
+#include "weir/key.h"
 
 static const char *key_of(const char *name, const void *key, size_t size, const void *tag,
                           size_t tag_size)
 {
-    static char out[4][WEIR_REDIS_KEY];
+    static char out[4][WEIR_KEY_ROOM];
     static unsigned turn;
     const weir_limit limit = test_limit(
         &(weir_limit_options){.name = name, .algorithm = WEIR_MIN_GAP, .gap_us = WEIR_SECOND});
     const weir_check check = {&limit, key, size, .cost = 1, .tag = tag, .tag_size = tag_size};
     char *made = out[turn++ % 4];
-    const size_t length = weir_redis_key(&check, made);
+    const size_t length = weir_check_key(&check, made);
     assert_int_equal(length, strlen(made));
-    assert_true(length < WEIR_REDIS_KEY);
+    assert_true(length < WEIR_KEY_ROOM);
     return made;
 }
 
@@ -58,7 +58,7 @@ static void c094_what_differs_for_the_caller_has_different_keys(void **state)
         {"l", "A", NULL},
     };
     enum { COUNT = sizeof cases / sizeof cases[0] };
-    static char keys[COUNT][WEIR_REDIS_KEY];
+    static char keys[COUNT][WEIR_KEY_ROOM];
     for (int i = 0; i < COUNT; i++) {
         const char *tag = cases[i].tag;
         strcpy(keys[i], key_of(cases[i].name, cases[i].key, strlen(cases[i].key), tag,
@@ -90,7 +90,7 @@ static void c096_long_keys_are_kept_apart_by_a_digest(void **state)
     (void)state;
     static char text[1 << 20];
     memset(text, 'x', sizeof text);
-    static char one[WEIR_REDIS_KEY], two[WEIR_REDIS_KEY];
+    static char one[WEIR_KEY_ROOM], two[WEIR_KEY_ROOM];
     text[1000] = 'a';
     strcpy(one, key_of("l", text, 1001, NULL, 0));
     text[1000] = 'b';
@@ -113,7 +113,7 @@ static void the_longest_key_fits(void **state)
     memset(bytes, 0xff, sizeof bytes);
     memset(name, ':', 64);
     name[64] = '\0';
-    assert_true(strlen(key_of(name, bytes, sizeof bytes, bytes, sizeof bytes)) < WEIR_REDIS_KEY);
+    assert_true(strlen(key_of(name, bytes, sizeof bytes, bytes, sizeof bytes)) < WEIR_KEY_ROOM);
 }
 
 static void long_ids_are_digests_and_none_can_pass_for_one(void **state)
@@ -124,17 +124,17 @@ static void long_ids_are_digests_and_none_can_pass_for_one(void **state)
     const weir_limit limit = test_limit(&(weir_limit_options){
         .name = "c", .algorithm = WEIR_CONCURRENCY, .limit = 1, .ttl_us = WEIR_SECOND});
     weir_check check = {&limit, WEIR_TEXT("k"), .id = text, .id_size = 128};
-    weir_id id, forged;
-    weir_redis_id(&check, &id);
-    assert_int_equal(id.size, 128);
+    char id[WEIR_ID_ROOM], forged[WEIR_ID_ROOM];
+    assert_int_equal(weir_check_id(&check, id), 128);
+    assert_memory_equal(id, text, 128);
     check.id_size = 129;
-    weir_redis_id(&check, &id);
-    assert_int_equal(id.size, 66);
-    check.id = id.text;
-    check.id_size = id.size;
-    weir_redis_id(&check, &forged);
-    assert_int_equal(forged.size, 66);
-    assert_memory_not_equal(forged.text, id.text, 66);
+    assert_int_equal(weir_check_id(&check, id), 66);
+    check.id = id;
+    check.id_size = 66;
+    assert_int_equal(weir_check_id(&check, forged), 66);
+    assert_memory_not_equal(forged, id, 66);
+    check.id = NULL;
+    assert_int_equal(weir_check_id(&check, id), 0);
 }
 
 // FIPS 180-4's own examples, and sizes around the end of a block.
@@ -172,5 +172,5 @@ int main(void)
         cmocka_unit_test(long_ids_are_digests_and_none_can_pass_for_one),
         cmocka_unit_test(sha256_is_sha256),
     };
-    return cmocka_run_group_tests_name("redis keys", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
 }
