@@ -5,7 +5,9 @@ codes = true
 
 files["lua"] = { std = "min" }
 files["scripts"] = { std = "min", read_globals = { "redis", "KEYS", "ARGV" } }
-files["bindings/openresty"] = { std = "luajit", read_globals = { "ngx" } }
+files["bindings/openresty"] = { std = "luajit", globals = { "ngx" } }
 files["spec"] = { std = "lua54+busted" }
+
+files["spec/openresty"] = { std = "lua54+busted", globals = { "ngx" } }
 
 exclude_files = { "spec/attacks", "build*" }

@@ -2,6 +2,7 @@
 
 #include <lauxlib.h>
 
+#include "headers.h"
 #include "limits.h"
 #include "policies.h"
 #include "store.h"
@@ -12,7 +13,7 @@ WEIR_API int luaopen_weir_core(lua_State *L);
 int luaopen_weir_core(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"memory", memory_open}, {"policy", policies_open}, {NULL, NULL}};
+        {"headers", headers_of}, {"memory", memory_open}, {"policy", policies_open}, {NULL, NULL}};
     luaL_checkversion(L);
     store_register(L);
     policies_register(L);

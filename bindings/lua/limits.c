@@ -116,6 +116,14 @@ const weir_check *limits_check_at(lua_State *L, int index, int place)
     return &kept->check;
 }
 
+bool limits_test(lua_State *L, int index, weir_check *out)
+{
+    const weir_limit *limit = luaL_testudata(L, index, LIMIT);
+    const kept_check *kept = luaL_testudata(L, index, CHECK);
+    *out = kept != NULL ? kept->check : (weir_check){.limit = limit};
+    return out->limit != NULL;
+}
+
 // limit.name, limit.algorithm, and limit.limit: the most at one instant.
 static int limit_index(lua_State *L)
 {

@@ -1,12 +1,12 @@
 // weir: who may pass now. The whole C interface; each header says one part of it.
 //
-//   request -> policy -> checks -> store -> decision
+//   request -> policy -> checks -> store -> decision -> headers
 //
 // A limit is an algorithm with its parameters and a name (limit.h). A check is a limit, a key and a
 // cost (check.h). A store keeps what was recorded for each limit and key and answers a check with a
-// decision (store.h): kept in this process (memory.h), or in a Redis server (redis.h, in
-// weir::redis). A policy is a Lua script that turns a request into checks (policy.h, in
-// weir::policy).
+// decision (store.h): kept in this process (memory.h), in memory that processes share (shared.h),
+// or in a Redis server (redis.h, in weir::redis). A policy is a Lua script that turns a request
+// into checks (policy.h, in weir::policy).
 //
 // What holds everywhere, and is not said again:
 //  - Every time and duration is a whole number of microseconds, and its name ends in _us. Bare
@@ -29,9 +29,11 @@
 #include "weir/check.h"
 #include "weir/decision.h"
 #include "weir/duration.h"
+#include "weir/headers.h"
 #include "weir/key.h"
 #include "weir/limit.h"
 #include "weir/memory.h"
+#include "weir/shared.h"
 #include "weir/status.h"
 #include "weir/store.h"
 

@@ -13,7 +13,8 @@
 -- limit(key[, cost = 1])                            a check, for the function of the request to return; concurrency has
 --                                                   an id in place of the cost, here and below
 -- limit:peek(key[, cost])                           a row: { allowed, limit, remaining, retry_after_us, reset_after_us,
---                                                   delay_us }
+--                                                   delay_us }. An error where the store is one that must be waited
+--                                                   for, such as Redis in nginx
 -- limit:refund(key[, cost]), limit:charge(...), limit:release(key, id)    in the function of the response
 --
 -- weir.deny([reason])                               for the function of the request to return: refuses

@@ -53,6 +53,17 @@ typedef struct weir_request {
     uint64_t reserved[2];
 } weir_request;
 
+// What a policy said of one request. Pointers stay good until the next call on the runner.
+typedef struct weir_verdict {
+    bool refused;             // the policy's own word: no check is to be taken
+    const char *reason;       // of weir.deny(reason); NULL otherwise
+    const weir_check *checks; // to be taken all or none, but for those in shadow
+    const bool *shadow;       // one a check
+    size_t count;             // 0 when refused
+    int64_t time_us;          // the instant at which to take them. 0: the store reads its own clock
+    uint64_t reserved[2];
+} weir_verdict;
+
 // What a policy said of one request, and what the store answered. Pointers stay good until the next
 // call on the runner.
 typedef struct weir_outcome {
@@ -67,6 +78,22 @@ typedef struct weir_outcome {
     size_t count;
     uint64_t reserved[2];
 } weir_outcome;
+
+typedef enum weir_settle_verb {
+    WEIR_SETTLE_REFUND,
+    WEIR_SETTLE_CHARGE,
+    WEIR_SETTLE_RELEASE,
+} weir_settle_verb;
+
+// What a policy asked for after a response, in order; each is done by itself. Pointers stay good
+// until the next call on the runner.
+typedef struct weir_settlement {
+    const weir_settle_verb *verbs; // one a check
+    const weir_check *checks;
+    size_t count;
+    int64_t time_us; // the instant at which to do it. 0: the store reads its own clock
+    uint64_t reserved[2];
+} weir_settlement;
 
 // Reads and compiles a policy file, and runs it once to make its limits, so that mistakes show now.
 // WEIR_POLICY or WEIR_POLICY_BUDGET with file, line and reason; WEIR_IO when the file cannot be
@@ -116,6 +143,19 @@ WEIR_API weir_status weir_runner_decide(weir_runner *runner, weir_store *store,
 WEIR_API weir_status weir_runner_respond(weir_runner *runner, weir_store *store,
                                          const weir_request *request, const weir_field *response,
                                          size_t response_count, bool allowed, weir_error *error);
+
+// The policy's part of decide and of respond alone, for a host whose store can't answer within one
+// call: it does in its own time what the policy said. `store` is for limit:peek and the clock; NULL
+// when there is none in this process. Then limit:peek is an error of the policy, WEIR_POLICY, its
+// request.time is Unix time of this host, and the checks are for the clock of the host's store
+// unless the request gave a time.
+WEIR_API weir_status weir_runner_ask(weir_runner *runner, weir_store *store,
+                                     const weir_request *request, weir_verdict *out,
+                                     weir_error *error);
+WEIR_API weir_status weir_runner_settle(weir_runner *runner, weir_store *store,
+                                        const weir_request *request, const weir_field *response,
+                                        size_t response_count, bool allowed, weir_settlement *out,
+                                        weir_error *error);
 
 #ifdef __cplusplus
 }

@@ -28,9 +28,9 @@ typedef struct weir_shared_options {
     size_t side_bytes; // of which for logs, slots and leases. 0: what the mapping has; a quarter
     bool no_side;      // no logs, no sliding_counter with slots, no concurrency: all of it is table
     weir_misfit misfit;
-    uint32_t mode;  // of a new mapping. 0: 0600. Whoever may write it is trusted
-    int64_t owner;  // uid of a new mapping. 0: who opens it, so a root that gives none keeps it
-    int64_t group;  // gid of a new mapping. 0: the opener's
+    uint32_t mode;    // of a new mapping. 0: 0600. Whoever may write it is trusted
+    int64_t owner;    // uid of a new mapping. 0: who opens it, so a root that gives none keeps it
+    int64_t group;    // gid of a new mapping. 0: the opener's
     uint64_t seed[2]; // of the hash of keys. Noughts: the mapping's; random for a new one
     const weir_clock *clock; // NULL: Unix time. Kept until close
     uint64_t reserved[4];
@@ -38,7 +38,8 @@ typedef struct weir_shared_options {
 
 // Opens the mapping of that name, or makes it, empty. One process at a time makes it; the others
 // wait for that. WEIR_INVALID; WEIR_MISMATCH; WEIR_NO_MEMORY when the file system has no room for
-// it, now rather than by a signal later; WEIR_NOT_PERMITTED when it belongs to another user; WEIR_IO.
+// it, now rather than by a signal later; WEIR_NOT_PERMITTED when it belongs to another user;
+// WEIR_IO.
 WEIR_API weir_status weir_shared_open(weir_store **out, const weir_shared_options *options,
                                       weir_error *error);
 
@@ -57,9 +58,9 @@ typedef struct weir_shared_report {
 } weir_shared_report;
 
 // Reads the whole table and checks that it is sound: that every cell stands where it is looked for,
-// once, that every state is one that its algorithm writes, that every block belongs to one key or is
-// free. Others go on meanwhile. WEIR_STATE with the first fault; WEIR_INVALID when the store is not a
-// shared one.
+// once, that every state is one that its algorithm writes, that every block belongs to one key or
+// is free. Others go on meanwhile. WEIR_STATE with the first fault; WEIR_INVALID when the store is
+// not a shared one.
 WEIR_API weir_status weir_shared_check(weir_store *store, weir_shared_report *out,
                                        weir_error *error);
 

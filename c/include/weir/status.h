@@ -37,7 +37,7 @@ extern "C" {
     X(PROTOCOL, -19, "the answer was not one to this call: it was counted once or not at all")     \
     X(CROSS_SLOT, -20,                                                                             \
       "checks of one list live on several nodes of a cluster: nothing was counted")                \
-    X(WRONG_NODE, -21, "the key lives on another node of the cluster: nothing was counted")         \
+    X(WRONG_NODE, -21, "the key lives on another node of the cluster: nothing was counted")        \
     X(MISMATCH, -22, "what is there under this name was made otherwise")
 
 typedef enum weir_status {

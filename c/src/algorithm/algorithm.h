@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "journal.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
 
@@ -47,13 +48,14 @@ typedef enum weir_effect {
 //   concurrency       the latest lapse                                                the leases
 //
 // A fresh state is WEIR_LONG_AGO and nought. `side` is memory that the store keeps beside the cell,
-// NULL when there is none.
+// NULL when there is none; before it is written it is noted in the journal, if there is one.
 typedef struct weir_state {
     int64_t instant_us;
     int64_t first;
     int64_t second;
     void *side;
     size_t side_bytes;
+    weir_journal *journal;
 } weir_state;
 
 // The one form of every algorithm; the two buckets are inline, in headers of their own, since they
@@ -81,6 +83,19 @@ static inline int weir_algorithm_has_side(const weir_limit *limit)
 size_t weir_sliding_log_room(weir_state *state, const weir_limit *limit, int64_t now_us);
 size_t weir_sliding_counter_room(const weir_limit *limit);
 size_t weir_concurrency_room(weir_state *state, const weir_limit *limit, int64_t now_us);
+
+// About how many words of side memory a step may write where it stands: more than a few only when
+// much has expired since the last. `succeeds`: the step is one that records. (A log writes a few
+// whatever has expired.)
+size_t weir_sliding_counter_writes(const weir_state *state, const weir_limit *limit, int64_t now_us,
+                                   bool succeeds);
+size_t weir_concurrency_writes(const weir_state *state, const weir_limit *limit, int64_t now_us,
+                               bool succeeds);
+
+// Whether side memory holds what the algorithm writes, whatever bytes it has.
+bool weir_sliding_log_sound(const void *side, size_t side_bytes);
+bool weir_sliding_counter_sound(const void *side, size_t side_bytes);
+bool weir_concurrency_sound(const void *side, size_t side_bytes);
 
 // Side memory that was just allotted is zeroed, or is a copy of a smaller block: at least half its
 // size, old_bytes. Each kind then lays itself out in what it has.

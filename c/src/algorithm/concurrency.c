@@ -6,7 +6,9 @@
 // The leases at now, nothing changed.
 typedef struct lease_view {
     lease_list *list;
+    weir_journal *journal;
     int64_t held;
+    int64_t lapsed;
     lease_ref first; // the first that has not lapsed
     lease_ref ahead; // the first that lies too far ahead, of a clock that has stepped back; 0: none
     int64_t latest_us;
@@ -20,7 +22,7 @@ static int64_t lapse_of(const lease *l, const weir_limit *limit, int64_t now_us)
 
 static lease_view view_at(const weir_state *state, const weir_limit *limit, int64_t now_us)
 {
-    lease_view v = {.list = state->side};
+    lease_view v = {.list = state->side, .journal = state->journal};
     if (v.list == NULL || v.list->count == 0) {
         return v;
     }
@@ -29,6 +31,7 @@ static lease_view view_at(const weir_state *state, const weir_limit *limit, int6
     while (v.first != 0 && lease_at(v.list, v.first)->lapses_us <= now_us) {
         v.first = lease_at(v.list, v.first)->next;
         v.held--;
+        v.lapsed++;
     }
     if (v.held == 0) {
         return v;
@@ -81,10 +84,10 @@ static int64_t nth_lapse_us(const lease_view *v, const weir_limit *limit, int64_
 static void settle(lease_view *v, const weir_limit *limit, int64_t now_us)
 {
     if (v->ahead != 0) {
-        lease_list_pull(v->list, v->ahead, now_us + limit->span_us);
+        lease_list_pull(v->list, v->journal, v->ahead, now_us + limit->span_us);
     }
     while (v->list->first != 0 && lease_at(v->list, v->list->first)->lapses_us <= now_us) {
-        lease_list_remove(v->list, v->list->first);
+        lease_list_remove(v->list, v->journal, v->list->first);
     }
 }
 
@@ -100,14 +103,14 @@ static weir_effect apply(lease_view *v, const weir_limit *limit, int64_t now_us,
         return WEIR_CHANGED;
     }
     if (!holds) {
-        lease_list_add(v->list, id, now_us + limit->span_us);
+        lease_list_add(v->list, v->journal, id, now_us + limit->span_us);
         return WEIR_CHANGED;
     }
     const lease_ref mine = lease_list_find(v->list, id);
     if (verb == WEIR_VERB_RELEASE) {
-        lease_list_remove(v->list, mine);
+        lease_list_remove(v->list, v->journal, mine);
     } else if (lease_at(v->list, mine)->lapses_us < now_us + limit->span_us) {
-        lease_list_move(v->list, mine, now_us + limit->span_us);
+        lease_list_move(v->list, v->journal, mine, now_us + limit->span_us);
     }
     return WEIR_CHANGED;
 }
@@ -141,15 +144,15 @@ weir_effect weir_concurrency(weir_state *state, const weir_limit *limit, int64_t
     return effect;
 }
 
-// What has lapsed at now is dropped first if that makes room.
+// One that has lapsed at now is dropped first if that makes room.
 size_t weir_concurrency_room(weir_state *state, const weir_limit *limit, int64_t now_us)
 {
     if (state->side == NULL) {
         return lease_list_bytes(1);
     }
     lease_view v = view_at(state, limit, now_us);
-    if (v.list->count == v.list->capacity) {
-        settle(&v, limit, now_us);
+    if (v.list->count == v.list->capacity && v.lapsed > 0) {
+        lease_list_remove(v.list, v.journal, v.list->first);
     }
     return lease_list_bytes((size_t)v.list->count + 1);
 }
@@ -157,4 +160,22 @@ size_t weir_concurrency_room(weir_state *state, const weir_limit *limit, int64_t
 void weir_concurrency_fit(void *side, size_t side_bytes)
 {
     lease_list_fit(side, side_bytes);
+}
+
+#define WORDS_A_LEASE 24 // that one of them moves or goes, its neighbours and the index with it
+
+size_t weir_concurrency_writes(const weir_state *state, const weir_limit *limit, int64_t now_us,
+                               bool succeeds)
+{
+    const lease_view v = view_at(state, limit, now_us);
+    size_t leases = succeeds ? (size_t)v.lapsed + 1 : 0;
+    if (v.ahead != 0) {
+        leases = v.list->count;
+    }
+    return leases * WORDS_A_LEASE;
+}
+
+bool weir_concurrency_sound(const void *side, size_t side_bytes)
+{
+    return lease_list_sound(side, side_bytes);
 }

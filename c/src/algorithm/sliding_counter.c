@@ -126,6 +126,12 @@ static void record(weir_state *state, const weir_limit *limit, const counter_vie
         state->second = newest;
         return;
     }
+    if (v->shift == 0 && side->slots == limit->slots) {
+        weir_keep(state->journal, &side->counts[0], sizeof side->counts[0]);
+        side->counts[0] = newest;
+        return;
+    }
+    weir_keep(state->journal, side, weir_sliding_counter_room(limit));
     const int64_t size = limit->slots + 1;
     const int64_t shift = weir_min(v->shift, size);
     const int64_t kept = weir_min(size - shift, v->known);
@@ -189,6 +195,37 @@ weir_effect weir_sliding_counter(weir_state *state, const weir_limit *limit, int
 size_t weir_sliding_counter_room(const weir_limit *limit)
 {
     return sizeof(counter_side) + ((size_t)limit->slots + 1) * sizeof(int64_t);
+}
+
+size_t weir_sliding_counter_writes(const weir_state *state, const weir_limit *limit, int64_t now_us,
+                                   bool succeeds)
+{
+    const counter_side *side = state->side;
+    if (side == NULL) {
+        return 0;
+    }
+    const counter_view v = view_at(state, limit, now_us, NULL);
+    if (!succeeds && !v.stepped) {
+        return 0;
+    }
+    return v.shift == 0 && side->slots == limit->slots
+               ? 1
+               : weir_sliding_counter_room(limit) / sizeof(int64_t);
+}
+
+bool weir_sliding_counter_sound(const void *side, size_t side_bytes)
+{
+    const counter_side *counter = side;
+    if (counter->slots < 1 || counter->slots > WEIR_SLOTS_MAX ||
+        sizeof *counter + (size_t)(counter->slots + 1) * sizeof(int64_t) > side_bytes) {
+        return false;
+    }
+    for (int64_t i = 0; i <= counter->slots; i++) {
+        if (counter->counts[i] < 0 || counter->counts[i] > WEIR_COUNT_STOP) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void weir_sliding_counter_to_side(weir_state *state, const weir_limit *limit)

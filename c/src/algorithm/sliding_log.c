@@ -28,6 +28,7 @@ static inline uint32_t capacity_of(size_t side_bytes)
 // A view of the log at now, nothing changed: which runs live, and how many entries.
 typedef struct log_view {
     log_ring *ring; // NULL: nothing recorded
+    weir_journal *journal;
     uint32_t capacity;
     uint32_t first;  // the first live run, counted from head
     uint32_t ahead;  // the first run that lies ahead of a clock that has stepped back; used when it
@@ -69,7 +70,7 @@ static uint32_t first_after(const log_view *v, int64_t instant_us)
 
 static log_view view_at(const weir_state *state, const weir_limit *limit, int64_t now_us)
 {
-    log_view v = {.ring = state->side, .newest_us = WEIR_LONG_AGO};
+    log_view v = {.ring = state->side, .journal = state->journal, .newest_us = WEIR_LONG_AGO};
     if (v.ring == NULL || v.ring->used == 0) {
         return v;
     }
@@ -104,6 +105,12 @@ static int64_t nth_newest_us(const log_view *v, int64_t n, int64_t now_us)
     return low >= v->ahead ? now_us : run_at(v, low)->at_us;
 }
 
+static void write_run(const log_view *v, uint32_t index, log_run run)
+{
+    weir_keep(v->journal, run_at(v, index), sizeof run);
+    *run_at(v, index) = run;
+}
+
 // Drops runs of which no entry counts any more.
 static void drop_before(log_view *v, uint64_t before)
 {
@@ -117,6 +124,7 @@ static void drop_before(log_view *v, uint64_t before)
             low = middle + 1;
         }
     }
+    weir_keep(v->journal, ring, sizeof *ring);
     ring->head = (uint32_t)(((uint64_t)ring->head + low) % v->capacity);
     ring->used -= low;
     ring->base = before;
@@ -131,7 +139,8 @@ static void settle(log_view *v, int64_t now_us)
     }
     if (v->ahead < v->ring->used) {
         uint64_t upto = run_at(v, v->ring->used - 1)->upto;
-        *run_at(v, v->ahead) = (log_run){now_us, upto};
+        write_run(v, v->ahead, (log_run){now_us, upto});
+        weir_keep(v->journal, v->ring, sizeof *v->ring);
         v->ring->used = v->ahead + 1;
         v->ahead = v->ring->used;
     }
@@ -145,22 +154,22 @@ static void append(log_view *v, const weir_limit *limit, int64_t now_us, int64_t
 {
     log_ring *ring = v->ring;
     const int64_t at = weir_max(now_us, v->newest_us);
-    log_run *last = ring->used > 0 ? run_at(v, ring->used - 1) : NULL;
+    const log_run *last = ring->used > 0 ? run_at(v, ring->used - 1) : NULL;
     if (last != NULL && last->at_us == at) {
-        last->upto += (uint64_t)cost;
+        write_run(v, ring->used - 1, (log_run){at, last->upto + (uint64_t)cost});
     } else {
         const uint64_t upto = last != NULL ? last->upto : ring->base;
         if (ring->used == v->capacity) { // as many runs as entries may be kept: the oldest goes
             drop_before(v, run_at(v, 0)->upto);
         }
+        write_run(v, ring->used, (log_run){at, upto + (uint64_t)cost});
+        weir_keep(v->journal, ring, sizeof *ring);
         ring->used++;
-        *run_at(v, ring->used - 1) = (log_run){at, upto + (uint64_t)cost};
     }
     v->live += cost;
     if (v->live > limit->most) {
-        ring->base = run_at(v, ring->used - 1)->upto - (uint64_t)limit->most;
         v->live = limit->most;
-        drop_before(v, ring->base);
+        drop_before(v, run_at(v, ring->used - 1)->upto - (uint64_t)limit->most);
     }
     v->before = ring->base;
     v->ahead = ring->used;
@@ -173,11 +182,12 @@ static void forget(log_view *v, int64_t cost)
     log_ring *ring = v->ring;
     uint64_t left = (uint64_t)weir_min(cost, v->live);
     v->live -= (int64_t)left;
+    weir_keep(v->journal, ring, sizeof *ring);
     while (left > 0) {
-        log_run *last = run_at(v, ring->used - 1);
+        const log_run *last = run_at(v, ring->used - 1);
         const uint64_t in_run = last->upto - upto_before(v, ring->used - 1);
         if (in_run > left) {
-            last->upto -= left;
+            write_run(v, ring->used - 1, (log_run){last->at_us, last->upto - left});
             break;
         }
         left -= in_run;
@@ -277,4 +287,20 @@ void weir_sliding_log_grown(void *side, size_t old_bytes)
         const uint32_t wrapped = ring->head + ring->used - old;
         memcpy(&ring->runs[old], &ring->runs[0], wrapped * sizeof(log_run));
     }
+}
+
+bool weir_sliding_log_sound(const void *side, size_t side_bytes)
+{
+    const log_view v = {.ring = (log_ring *)side, .capacity = capacity_of(side_bytes)};
+    if (v.ring->used > v.capacity || (v.ring->used > 0 && v.ring->head >= v.capacity)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < v.ring->used; i++) {
+        const bool counts = (int64_t)(run_at(&v, i)->upto - upto_before(&v, i)) > 0;
+        const bool ordered = i == 0 || run_at(&v, i - 1)->at_us < run_at(&v, i)->at_us;
+        if (!counts || !ordered) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "error.h"
 #include "handle.h"
@@ -275,10 +276,18 @@ void instance_finish(instance *in)
     lua_settop(in->L, INSTANCE_BASE);
 }
 
+static int64_t unix_time_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 int64_t instance_now_us(instance *in)
 {
     if (in->now_us == 0) {
-        in->now_us = weir_store_now_us(in->subject.store);
+        weir_store *store = in->subject.store;
+        in->now_us = store != NULL ? weir_store_now_us(store) : unix_time_us();
     }
     return in->now_us;
 }

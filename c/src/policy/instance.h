@@ -17,12 +17,10 @@
 
 typedef enum call_phase { PHASE_LOAD, PHASE_REQUEST, PHASE_RESPONSE } call_phase;
 
-typedef enum ask_verb { VERB_TAKE, VERB_REFUND, VERB_CHARGE, VERB_RELEASE } ask_verb;
-
 // What the policy asked of a limit in this call. Texts are offsets into the instance's text.
 typedef struct ask {
-    ask_verb verb;
-    size_t limit; // the index in the source
+    weir_settle_verb verb; // in a response; a request asks for nothing but checks
+    size_t limit;          // the index in the source
     size_t key, key_size;
     size_t id, id_size;
     int64_t cost;
@@ -30,7 +28,7 @@ typedef struct ask {
 
 // What a request is decided with, for the policy to read.
 typedef struct call_subject {
-    weir_store *store;
+    weir_store *store; // NULL: there is none in this process
     const weir_request *request;
     const weir_field *response;
     size_t response_count;
@@ -78,7 +76,7 @@ weir_status instance_call(instance *in, call_phase phase, const call_subject *su
                           bool keep_clock, weir_error *error);
 void instance_finish(instance *in);
 
-// The time of the call: given, or read once.
+// The time of the call: given, or read once, from the store's clock or, without one, this host's.
 int64_t instance_now_us(instance *in);
 
 // Keeps bytes until the next call. Raises.

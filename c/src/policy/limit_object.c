@@ -95,9 +95,8 @@ static int64_t read_cost(lua_State *L, const limit_object *limit, int index)
 }
 
 // limit, key and what comes with it, from the stack: an id for concurrency, else a cost.
-static void read_ask(lua_State *L, instance *in, const limit_object *limit, ask_verb verb, ask *out)
+static void read_ask(lua_State *L, instance *in, const limit_object *limit, ask *out)
 {
-    out->verb = verb;
     out->limit = limit->index;
     keep_text(L, in, limit, 2, "key", &out->key, &out->key_size);
     out->id_size = 0;
@@ -126,7 +125,7 @@ static int limit_call(lua_State *L)
         return luaL_error(L, "limit '%s': checks are for the function of the request",
                           name_of(L, limit));
     }
-    read_ask(L, in, limit, VERB_TAKE, next_ask(L, in));
+    read_ask(L, in, limit, next_ask(L, in));
     lua_pushlightuserdata(L, handle_make(in->call, (unsigned)in->ask_count));
     in->ask_count++;
     return 1;
@@ -155,9 +154,13 @@ static int limit_peek(lua_State *L)
     if (in->phase == PHASE_LOAD) {
         return luaL_error(L, "limit '%s': peek is for a request", name_of(L, limit));
     }
+    if (in->subject.store == NULL) {
+        return luaL_error(L, "limit '%s': peek needs a store in this process, and there is none",
+                          name_of(L, limit));
+    }
     budget_charge(L, 20);
     const size_t used = in->text_used;
-    ask asked = {.verb = VERB_TAKE, .limit = limit->index};
+    ask asked = {.limit = limit->index};
     keep_text(L, in, limit, 2, "key", &asked.key, &asked.key_size);
     if (!limit->is_concurrency) {
         asked.cost = read_cost(L, limit, 3);
@@ -187,7 +190,7 @@ static int limit_peek(lua_State *L)
 }
 
 // What is to be done when the function of the response has returned.
-static int record(lua_State *L, ask_verb verb, const char *method)
+static int record(lua_State *L, weir_settle_verb verb, const char *method)
 {
     instance *in = instance_of(L);
     const limit_object *limit = check_limit(L, method);
@@ -195,29 +198,31 @@ static int record(lua_State *L, ask_verb verb, const char *method)
         return luaL_error(L, "limit '%s': %s is for the function of the response",
                           name_of(L, limit), method);
     }
-    if ((verb == VERB_RELEASE) != limit->is_concurrency) {
+    if ((verb == WEIR_SETTLE_RELEASE) != limit->is_concurrency) {
         return luaL_error(L, "limit '%s': %s", name_of(L, limit),
                           limit->is_concurrency ? "a concurrency limit has release alone"
                                                 : "only a concurrency limit has release");
     }
-    read_ask(L, in, limit, verb, next_ask(L, in));
+    ask *asked = next_ask(L, in);
+    asked->verb = verb;
+    read_ask(L, in, limit, asked);
     in->ask_count++;
     return 0;
 }
 
 static int limit_refund(lua_State *L)
 {
-    return record(L, VERB_REFUND, "refund");
+    return record(L, WEIR_SETTLE_REFUND, "refund");
 }
 
 static int limit_charge(lua_State *L)
 {
-    return record(L, VERB_CHARGE, "charge");
+    return record(L, WEIR_SETTLE_CHARGE, "charge");
 }
 
 static int limit_release(lua_State *L)
 {
-    return record(L, VERB_RELEASE, "release");
+    return record(L, WEIR_SETTLE_RELEASE, "release");
 }
 
 static int limit_newindex(lua_State *L)

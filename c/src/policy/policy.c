@@ -43,8 +43,9 @@ static weir_status check_lua(weir_error *error)
         return WEIR_OK;
     }
     return weir_fail(error, WEIR_POLICY,
-                     "the Lua in this process is not Lua 5.4, so no policy can run; load "
-                     "libweir_policy with RTLD_DEEPBIND where another Lua was loaded first");
+                     "the Lua in this process is not Lua 5.4, so no policy can run; where another "
+                     "Lua was loaded first, the first load of libweir_policy must be with "
+                     "RTLD_DEEPBIND");
 }
 
 static size_t or_default(size_t value, size_t fallback)

@@ -3,7 +3,6 @@
 #include "weir/policy.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "error.h"
 #include "instance.h"
@@ -15,7 +14,7 @@ struct weir_runner {
     instance *instance;
     verdict verdict;
     weir_decision rows[WEIR_CHECKS_MAX];
-    char reason[sizeof((instance *)0)->reason];
+    weir_settle_verb verbs[WEIR_CHECKS_MAX];
 };
 
 // Puts an instance of the policy that holds now in place of the runner's.
@@ -120,7 +119,6 @@ static weir_status take_beside_shadows(weir_runner *runner, weir_store *store, w
     const int64_t now_us = instance_now_us(runner->instance);
     counted c;
     count_checks(&runner->verdict, &c);
-    out->allowed = true;
     if (c.count > 0) {
         weir_decision rows[WEIR_CHECKS_MAX];
         const weir_status status =
@@ -139,29 +137,23 @@ static weir_status take_beside_shadows(weir_runner *runner, weir_store *store, w
     return WEIR_OK;
 }
 
-static weir_status take(weir_runner *runner, weir_store *store, weir_outcome *out,
-                        weir_error *error)
+static weir_status take(weir_runner *runner, weir_store *store, const weir_verdict *said,
+                        weir_outcome *out, weir_error *error)
 {
-    const verdict *v = &runner->verdict;
-    out->count = v->count;
-    if (v->has_shadow) {
+    if (runner->verdict.has_shadow) {
         return take_beside_shadows(runner, store, out, error);
     }
-    out->allowed = true;
-    if (v->count == 0) {
-        return WEIR_OK;
-    }
-    const weir_status status = take_together(store, v->checks, v->count, runner->instance->now_us,
+    const weir_status status = take_together(store, said->checks, said->count, said->time_us,
                                              &out->decision, runner->rows, error);
     if (status == WEIR_OK) {
         out->allowed = out->decision.allowed;
-        out->binding = v->checks[out->decision.binding].limit;
+        out->binding = said->checks[out->decision.binding].limit;
     }
     return status;
 }
 
-weir_status weir_runner_decide(weir_runner *runner, weir_store *store, const weir_request *request,
-                               weir_outcome *out, weir_error *error)
+weir_status weir_runner_ask(weir_runner *runner, weir_store *store, const weir_request *request,
+                            weir_verdict *out, weir_error *error)
 {
     const call_subject subject = {.store = store, .request = request};
     bool renewed;
@@ -180,68 +172,95 @@ weir_status weir_runner_decide(weir_runner *runner, weir_store *store, const wei
     if (status != WEIR_OK) {
         return status;
     }
-    *out = (weir_outcome){.checks = v->checks, .rows = runner->rows, .shadow = v->shadow};
-    if (!v->refused) {
-        return take(runner, store, out, error);
-    }
-    if (in->has_reason) {
-        memcpy(runner->reason, in->reason, sizeof runner->reason);
-        out->reason = runner->reason;
-    }
+    *out = (weir_verdict){
+        .refused = v->refused,
+        .reason = v->refused && in->has_reason ? in->reason : NULL,
+        .checks = v->checks,
+        .shadow = v->shadow,
+        .count = v->refused ? 0 : v->count,
+        .time_us = store != NULL ? in->now_us : request->time_us,
+    };
     return WEIR_OK;
 }
 
-static weir_status apply(weir_store *store, ask_verb verb, const weir_check *check, int64_t now_us,
-                         weir_error *error)
+weir_status weir_runner_decide(weir_runner *runner, weir_store *store, const weir_request *request,
+                               weir_outcome *out, weir_error *error)
 {
-    weir_decision row;
-    switch (verb) {
-    case VERB_REFUND:
-        return weir_store_refund(store, check, now_us, &row, error);
-    case VERB_CHARGE:
-        return weir_store_charge(store, check, now_us, &row, error);
-    case VERB_RELEASE:
-        return weir_store_release(store, check, now_us, &row, error);
-    case VERB_TAKE:
-        break;
+    weir_verdict said;
+    const weir_status status = weir_runner_ask(runner, store, request, &said, error);
+    if (status != WEIR_OK) {
+        return status;
     }
-    return WEIR_INVALID;
+    *out = (weir_outcome){
+        .allowed = !said.refused,
+        .reason = said.reason,
+        .checks = said.checks,
+        .rows = runner->rows,
+        .shadow = said.shadow,
+        .count = said.count,
+    };
+    return said.count > 0 ? take(runner, store, &said, out, error) : WEIR_OK;
 }
 
-// One that fails leaves the others alone; the first failure is told.
-static weir_status apply_all(instance *in, weir_store *store, weir_error *error)
-{
-    weir_status first = WEIR_OK;
-    const int64_t now_us = in->ask_count > 1 ? instance_now_us(in) : in->now_us;
-    for (size_t i = 0; i < in->ask_count; i++) {
-        const weir_check check = instance_check(in, &in->asks[i]);
-        const weir_status status =
-            apply(store, in->asks[i].verb, &check, now_us, first == WEIR_OK ? error : NULL);
-        if (first == WEIR_OK) {
-            first = status;
-        }
-    }
-    return first;
-}
-
-weir_status weir_runner_respond(weir_runner *runner, weir_store *store, const weir_request *request,
-                                const weir_field *response, size_t response_count, bool allowed,
-                                weir_error *error)
+weir_status weir_runner_settle(weir_runner *runner, weir_store *store, const weir_request *request,
+                               const weir_field *response, size_t response_count, bool allowed,
+                               weir_settlement *out, weir_error *error)
 {
     const call_subject subject = {.store = store,
                                   .request = request,
                                   .response = response,
                                   .response_count = response_count,
                                   .allowed = allowed};
+    *out = (weir_settlement){.verbs = runner->verbs, .checks = runner->verdict.checks};
     bool renewed;
     weir_status status = make_current(runner, &renewed, error);
-    if (status != WEIR_OK || !runner->instance->source->has_response) {
+    instance *in = runner->instance;
+    if (status != WEIR_OK || !in->source->has_response) {
         return status;
     }
-    status = instance_call(runner->instance, PHASE_RESPONSE, &subject, renewed, error);
+    status = instance_call(in, PHASE_RESPONSE, &subject, renewed, error);
     if (status != WEIR_OK) {
         return status;
     }
-    instance_finish(runner->instance);
-    return apply_all(runner->instance, store, error);
+    instance_finish(in);
+    for (size_t i = 0; i < in->ask_count; i++) {
+        runner->verbs[i] = in->asks[i].verb;
+        runner->verdict.checks[i] = instance_check(in, &in->asks[i]);
+    }
+    out->count = in->ask_count;
+    out->time_us = store != NULL ? in->now_us : request->time_us;
+    return WEIR_OK;
+}
+
+static weir_status apply(weir_store *store, weir_settle_verb verb, const weir_check *check,
+                         int64_t now_us, weir_error *error)
+{
+    weir_decision row;
+    switch (verb) {
+    case WEIR_SETTLE_REFUND:
+        return weir_store_refund(store, check, now_us, &row, error);
+    case WEIR_SETTLE_CHARGE:
+        return weir_store_charge(store, check, now_us, &row, error);
+    case WEIR_SETTLE_RELEASE:
+        return weir_store_release(store, check, now_us, &row, error);
+    }
+    return WEIR_INVALID;
+}
+
+weir_status weir_runner_respond(weir_runner *runner, weir_store *store, const weir_request *request,
+                                const weir_field *response, size_t response_count, bool allowed,
+                                weir_error *error)
+{
+    weir_settlement asked;
+    weir_status first = weir_runner_settle(runner, store, request, response, response_count,
+                                           allowed, &asked, error);
+    const int64_t now_us = asked.count > 1 ? instance_now_us(runner->instance) : asked.time_us;
+    for (size_t i = 0; i < asked.count; i++) {
+        const weir_status status =
+            apply(store, asked.verbs[i], &asked.checks[i], now_us, first == WEIR_OK ? error : NULL);
+        if (first == WEIR_OK) {
+            first = status;
+        }
+    }
+    return first;
 }

@@ -125,6 +125,7 @@ static void deny_refuses_with_a_reason(void **state)
 
     fixture_open(&f, BODY("weir.deny('made and not returned') return true"));
     ask_ok(&f, "bob", true);
+    assert_null(f.outcome.reason);
     fixture_close(&f);
 }
 

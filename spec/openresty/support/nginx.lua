@@ -2,10 +2,12 @@
 --
 -- nginx.start { workers = 2, main = "env X;", http = "init_by_lua_block { }", server = "location / { }" }
 -- server:get(path[, headers])   status, body, headers (names in lower case)
--- server:reload()               HUP, and waits until the new workers serve and the old ones are gone or busy
+-- server:reload()               HUP, and waits until the new workers serve and the old ones take no more connections
 -- server:workers()              their pids
 -- server:log()                  the error log
--- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal that it did not send
+-- server:kill(pid)              kills a worker, which nginx replaces
+-- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal not sent here
+-- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most; else fails with what is wrong
 
 local http = require "socket.http"
 local ltn12 = require "ltn12"
@@ -30,8 +32,7 @@ local function read(path)
   return text
 end
 
--- Asks until it is so, for ten seconds at most.
-local function until_true(ask, what)
+function nginx.until_true(ask, what)
   local deadline = socket.gettime() + 10
   while not ask() do
     assert(socket.gettime() < deadline, what)
@@ -60,7 +61,7 @@ http {
     access_log off;
     client_body_temp_path tmp_b; proxy_temp_path tmp_p; fastcgi_temp_path tmp_f; uwsgi_temp_path tmp_u;
     scgi_temp_path tmp_s;
-    lua_package_path "%(root)/bindings/openresty/lib/?.lua;%(build)/openresty/?.lua;%(root)/lua/?.lua;%(root)/spec/?.lua;%(path)/?.lua;/usr/share/lua/5.1/?.lua;;";
+    lua_package_path "%(lua)";
     lua_package_cpath "%(build)/?.so;;";
     %(http)
     server {
@@ -78,18 +79,22 @@ function nginx.start(options)
   local root = run "pwd"
   local build = os.getenv "WEIR_BUILD" or "build"
   local is_root = run "id -u" == "0"
-  local self = setmetatable({ folder = folder, port = free_port() }, Server)
+  local self = setmetatable({ folder = folder, port = free_port(), killed = {} }, Server)
   local words = {
     workers = options.workers or 2, main = options.main or "", http = options.http or "", server = options.server or "",
     user = is_root and ("user %s;"):format(options.user or "root") or "", root = root, port = self.port,
     build = build:sub(1, 1) == "/" and build or root .. "/" .. build,
-    path = root .. "/build/lua-nginx-redis/usr/share/lua/5.1",
   }
+  words.lua = table.concat({
+    root .. "/bindings/openresty/lib/?.lua", words.build .. "/openresty/?.lua",
+    root .. "/lua/?.lua", root .. "/spec/?.lua",
+    root .. "/build/lua-nginx-redis/usr/share/lua/5.1/?.lua", "/usr/share/lua/5.1/?.lua", ";",
+  }, ";")
   local file = assert(io.open(folder .. "/nginx.conf", "w"))
   file:write((template:gsub("%%%((%w+)%)", words)))
   file:close()
   self.pid = run(("nginx -p %s -c nginx.conf >%s/out 2>&1 & echo $!"):format(folder, folder))
-  until_true(function()
+  nginx.until_true(function()
     assert(run("kill -0 " .. self.pid .. " 2>&1") == "", read(folder .. "/out"))
     local connection = socket.connect("127.0.0.1", self.port)
     return connection and connection:close()
@@ -113,16 +118,35 @@ function Server:workers()
   return pids
 end
 
+-- A worker that ends says so in its title and takes no more connections; one that has ended has no title.
+local function has_left(pid)
+  local title = read("/proc/" .. pid .. "/cmdline")
+  return title == "" or title:find("shutting down", 1, true)
+end
+
 function Server:reload()
   local old = table.concat(self:workers(), " ")
   run("kill -HUP " .. self.pid)
-  until_true(function()
+  nginx.until_true(function()
     for _, pid in ipairs(self:workers()) do
       if not old:find(pid, 1, true) then
         return true
       end
     end
   end, "the new workers do not start")
+  nginx.until_true(function()
+    for pid in old:gmatch "%d+" do
+      if not has_left(pid) then
+        return false
+      end
+    end
+    return true
+  end, "the old workers do not end")
+end
+
+function Server:kill(pid)
+  self.killed[pid] = true
+  run("kill -KILL " .. pid)
 end
 
 function Server:log()
@@ -131,12 +155,14 @@ end
 
 function Server:stop()
   run("kill -QUIT " .. self.pid)
-  until_true(function()
-    return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
+  nginx.until_true(function()
+    return read("/proc/" .. self.pid .. "/cmdline") == ""
   end, "nginx does not stop")
   local log = self:log()
   run("rm -rf " .. self.folder)
-  assert(not log:find "exited on signal", log)
+  for pid in log:gmatch "worker process (%d+) exited on signal" do
+    assert(self.killed[pid], log)
+  end
 end
 
 return nginx

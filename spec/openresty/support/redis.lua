@@ -9,6 +9,7 @@
 -- server:start()               again, empty, at the same addresses
 -- server:close()               stops it if it runs, and removes its folder
 
+local nginx = require "spec.openresty.support.nginx"
 local resp = require "spec.scripts.support.resp"
 local socket = require "socket"
 
@@ -21,21 +22,13 @@ local function run(command)
   return (text:gsub("%s+$", ""))
 end
 
-local function until_true(ask, what)
-  local deadline = socket.gettime() + 10
-  while not ask() do
-    assert(socket.gettime() < deadline, what)
-    socket.select(nil, nil, 0.002)
-  end
-end
-
 local Server = {}
 Server.__index = Server
 
 function Server:start()
   self.pid = run(("redis-server --port %d --bind 127.0.0.1 --unixsocket %s --dir %s --save '' --appendonly no "
     .. "--daemonize no %s >%s/log 2>&1 & echo $!"):format(self.port, self.path, self.folder, self.options, self.folder))
-  until_true(function()
+  nginx.until_true(function()
     self.connection = resp.connect(self.path)
     return self.connection
   end, "redis-server does not start")
@@ -78,7 +71,7 @@ end
 function Server:stop()
   self.connection:close()
   run("kill -KILL " .. self.pid)
-  until_true(function()
+  nginx.until_true(function()
     return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
   end, "redis-server does not stop")
   run("rm -f " .. self.path)

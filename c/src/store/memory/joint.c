@@ -9,7 +9,7 @@
 #include "error.h"
 
 typedef struct joint {
-    memory_store *m;
+    weir_call call;
     const weir_check *checks;
     size_t count;
     int64_t now_us;
@@ -24,7 +24,7 @@ static weir_status name_all(joint *j, weir_error *error)
 {
     for (size_t i = 0; i < j->count; i++) {
         const weir_check *check = &j->checks[i];
-        j->tags[i] = weir_memory_tag(j->m, check);
+        j->tags[i] = weir_memory_tag(j->call.m, check);
         for (size_t k = 0; k < i; k++) {
             if (j->tags[k] == j->tags[i]) {
                 return weir_fail(
@@ -34,9 +34,9 @@ static weir_status name_all(joint *j, weir_error *error)
                     check->limit->name, k, i);
             }
         }
-        j->costs[i] = weir_memory_cost(j->m, check);
+        j->costs[i] = weir_memory_cost(j->call.m, check);
         j->entries[i].limit = check->limit;
-        j->entries[i].place = weir_table_place(&j->m->table, j->tags[i]);
+        j->entries[i].place = weir_table_place(&j->call.m->table, j->tags[i]);
         weir_table_prefetch(&j->entries[i].place);
     }
     return WEIR_OK;
@@ -61,14 +61,14 @@ static void lock_all(joint *j)
         j->lock_count++;
     }
     for (size_t i = 0; i < j->lock_count; i++) {
-        weir_group_lock(j->locks[i]);
+        weir_call_lock(&j->call, j->locks[i]);
     }
 }
 
 static void unlock_all(joint *j)
 {
     for (size_t i = j->lock_count; i > 0; i--) {
-        weir_group_unlock(j->locks[i - 1]);
+        weir_call_unlock(&j->call, j->locks[i - 1]);
     }
 }
 
@@ -113,13 +113,14 @@ static weir_status reserve_all(joint *j, bool allowed, weir_error *error)
             continue;
         }
         const weir_status status =
-            weir_entry_reserve(j->m, &j->entries[i], j->now_us, j->tags, j->count, error);
+            weir_entry_reserve(&j->call, &j->entries[i], j->now_us, j->tags, j->count, error);
         if (status == WEIR_OK) {
             continue;
         }
         for (size_t k = 0; k < i; k++) { // cells that were made for this call alone
             if (!j->entries[k].present && weir_table_find(&j->entries[k].place) != NULL) {
-                weir_entry_forget(j->m, &j->entries[k]);
+                weir_entry_forget(&j->call, &j->entries[k]);
+                weir_call_commit(&j->call);
             }
         }
         return status;
@@ -131,11 +132,14 @@ static weir_status decide(joint *j, weir_decision *rows, weir_error *error)
 {
     bool allowed = true;
     for (size_t i = 0; i < j->count; i++) {
-        weir_entry_load(j->m, &j->entries[i]);
+        weir_entry_load(&j->call, &j->entries[i]);
         step(j, i, WEIR_VERB_PEEK, &rows[i]);
         allowed &= rows[i].allowed;
     }
-    const weir_status status = reserve_all(j, allowed, error);
+    weir_status status = reserve_all(j, allowed, error);
+    for (size_t i = 0; i < j->count && status == WEIR_OK; i++) {
+        status = weir_entry_prepare(&j->call, &j->entries[i], j->now_us, allowed, j->count, error);
+    }
     if (status != WEIR_OK) {
         return status;
     }
@@ -144,11 +148,12 @@ static weir_status decide(joint *j, weir_decision *rows, weir_error *error)
     const weir_verb verb = allowed || j->count == 1 ? WEIR_VERB_TAKE : WEIR_VERB_DENY;
     for (size_t i = 0; i < j->count; i++) {
         const weir_effect effect = step(j, i, verb, &rows[i]);
-        weir_entry_save(j->m, &j->entries[i], effect, &rows[i]);
+        weir_entry_save(&j->call, &j->entries[i], effect, &rows[i]);
         weir_group *group = j->entries[i].place.group;
         group->allowed += allowed;
         group->refused += !rows[i].allowed;
     }
+    weir_call_commit(&j->call);
     return WEIR_OK;
 }
 
@@ -157,19 +162,21 @@ weir_status weir_memory_take_all(weir_store *store, const weir_check *checks, si
                                  weir_error *error)
 {
     joint j;
-    j.m = (memory_store *)store;
+    weir_call_begin(&j.call, (memory_store *)store);
     j.checks = checks;
     j.count = count;
     weir_status status = name_all(&j, error);
     if (status != WEIR_OK) {
+        weir_call_end(&j.call);
         return status;
     }
     weir_decision own[WEIR_CHECKS_MAX];
     rows = rows != NULL ? rows : own;
-    j.now_us = weir_memory_now(j.m, now_us);
+    j.now_us = weir_memory_now(j.call.m, now_us);
     lock_all(&j);
     status = decide(&j, rows, error);
     unlock_all(&j);
+    weir_call_end(&j.call);
     if (status == WEIR_OK) {
         weir_decision_join(out, rows, count);
     }

@@ -1,23 +1,20 @@
-// Limits kept in this process: opening, the verbs for one key, closing.
+// The verbs of a memory store for one key, and the layout of its mapping.
 
 #include "store/memory/memory.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "error.h"
 
-#define DEFAULT_BYTES     ((size_t)16 << 20)
-#define LEAST_BYTES       ((size_t)64 << 10)
 #define LEAST_TABLE_BYTES ((size_t)32 << 10)
-#define HUGE_PAGE_BYTES   ((size_t)2 << 20)
 #define GROUP_BYTES       (sizeof(weir_group) + WEIR_GROUP_SETS * sizeof(weir_set))
+#define JOURNALS_MAX      16
+#define BYTES_A_JOURNAL   ((size_t)2 << 20)
 
 _Static_assert(sizeof(weir_cell) == 24, "a key takes 32 bytes with its name");
 _Static_assert(sizeof(weir_set) == 256, "a set is four cache lines");
-_Static_assert(sizeof(weir_group) == 64, "a lock and its counters share a cache line");
+_Static_assert(offsetof(weir_group, call) == 64, "a lock and its counters share a cache line");
 
 int64_t weir_memory_clock(const memory_store *m)
 {
@@ -29,12 +26,39 @@ int64_t weir_memory_clock(const memory_store *m)
     return (int64_t)now.tv_sec * WEIR_SECOND + now.tv_nsec / 1000;
 }
 
+// Writes a cell that others share so that a death in the middle can be mended.
+static inline void write_shared(memory_store *m, weir_group *group, weir_cell *cell,
+                                weir_cell value)
+{
+    const weir_set *sets = m->table.sets + (size_t)(group - m->table.groups) * WEIR_GROUP_SETS;
+    const size_t bytes = (size_t)((char *)cell - (char *)sets);
+    const size_t set = bytes / sizeof(weir_set);
+    group->undo = *cell;
+    weir_in_order();
+    group->undo_at = set * WEIR_SET_CELLS + (uint64_t)(cell - sets[set].cells) + 1;
+    weir_in_order();
+    *cell = value;
+    weir_in_order();
+    group->undo_at = 0;
+    weir_in_order();
+}
+
+static void insert(memory_store *m, const weir_place *place, int64_t now_us, weir_cell value)
+{
+    weir_call call;
+    weir_call_begin(&call, m);
+    *weir_table_insert(place, now_us, NULL, 0, weir_memory_forget, &call, NULL) = value;
+    weir_call_commit(&call);
+}
+
 // The short way, for limits whose whole state is in the cell: one look-up, one step, one write.
-static weir_status take_at(memory_store *m, const weir_check *check, const weir_place *place,
-                           int64_t now_us, weir_decision *out, weir_error *error)
+static inline __attribute__((always_inline)) weir_status
+take_at(memory_store *m, const weir_check *check, const weir_place *place, int64_t now_us,
+        weir_decision *out, weir_error *error)
 {
     const weir_limit *limit = check->limit;
-    weir_group_lock(place->group);
+    const bool shared = m->journals != NULL;
+    weir_group_lock(m, place->group);
     weir_cell *cell = weir_table_find(place);
     weir_state state = {.instant_us = WEIR_LONG_AGO};
     if (cell != NULL) {
@@ -52,10 +76,18 @@ static weir_status take_at(memory_store *m, const weir_check *check, const weir_
     const weir_effect effect =
         weir_memory_step(limit, &state, now_us, WEIR_VERB_TAKE, check->cost, out);
     if (effect != WEIR_UNCHANGED) {
-        if (cell == NULL) {
-            cell = weir_table_insert(place, now_us, NULL, 0, weir_memory_forget, m);
+        const weir_cell value =
+            weir_cell_pack(limit, &state, (uint64_t)state.second, weir_used_of(limit, out));
+        if (cell != NULL && shared) {
+            write_shared(m, place->group, cell, value);
+        } else if (cell != NULL) {
+            *cell = value;
+        } else if (!shared) {
+            insert(m, place, now_us, value);
+        } else if (!weir_table_publish(place, value)) { // somebody must go: the long way
+            weir_group_unlock(place->group);
+            return weir_memory_take_all(&m->store, check, 1, now_us, out, NULL, error);
         }
-        *cell = weir_cell_pack(limit, &state, (uint64_t)state.second, weir_used_of(limit, out));
     }
     place->group->allowed += out->allowed;
     place->group->refused += !out->allowed;
@@ -68,8 +100,8 @@ static inline bool goes_the_short_way(const weir_check *check)
     return !weir_algorithm_has_side(check->limit) && check->limit->most > 0;
 }
 
-static weir_status memory_take(weir_store *store, const weir_check *check, int64_t now_us,
-                               weir_decision *out, weir_error *error)
+weir_status weir_memory_take(weir_store *store, const weir_check *check, int64_t now_us,
+                             weir_decision *out, weir_error *error)
 {
     memory_store *m = (memory_store *)store;
     if (!goes_the_short_way(check)) {
@@ -107,8 +139,8 @@ static weir_status take_batch(memory_store *m, const weir_check *checks, size_t 
     return first;
 }
 
-static weir_status memory_take_many(weir_store *store, const weir_check *checks, size_t count,
-                                    int64_t now_us, weir_decision *rows, weir_error *error)
+weir_status weir_memory_take_many(weir_store *store, const weir_check *checks, size_t count,
+                                  int64_t now_us, weir_decision *rows, weir_error *error)
 {
     memory_store *m = (memory_store *)store;
     now_us = weir_memory_now(m, now_us);
@@ -134,8 +166,8 @@ static weir_status memory_take_many(weir_store *store, const weir_check *checks,
     return first;
 }
 
-static weir_status memory_step(weir_store *store, weir_verb verb, const weir_check *check,
-                               int64_t now_us, weir_decision *out, weir_error *error)
+weir_status weir_memory_verb(weir_store *store, weir_verb verb, const weir_check *check,
+                             int64_t now_us, weir_decision *out, weir_error *error)
 {
     memory_store *m = (memory_store *)store;
     const weir_limit *limit = check->limit;
@@ -151,171 +183,135 @@ static weir_status memory_step(weir_store *store, weir_verb verb, const weir_che
     const int64_t cost = weir_memory_cost(m, check);
     now_us = weir_memory_now(m, now_us);
 
+    weir_call call;
     weir_status status = WEIR_OK;
-    weir_group_lock(entry.place.group);
-    weir_entry_load(m, &entry);
+    weir_call_begin(&call, m);
+    weir_call_lock(&call, entry.place.group);
+    weir_entry_load(&call, &entry);
     if ((verb == WEIR_VERB_CHARGE && cost > 0) ||
         (verb == WEIR_VERB_REFUND && weir_entry_misfits(&entry))) {
-        status = weir_entry_reserve(m, &entry, now_us, NULL, 0, error);
+        status = weir_entry_reserve(&call, &entry, now_us, NULL, 0, error);
+    }
+    if (status == WEIR_OK && verb != WEIR_VERB_PEEK) {
+        status = weir_entry_prepare(&call, &entry, now_us, true, 1, error);
     }
     if (status == WEIR_OK) {
         const weir_effect effect = weir_memory_step(limit, &entry.state, now_us, verb, cost, out);
         if (verb != WEIR_VERB_PEEK) {
-            weir_entry_save(m, &entry, effect, out);
+            weir_entry_save(&call, &entry, effect, out);
         }
+        weir_call_commit(&call);
     }
-    weir_group_unlock(entry.place.group);
+    weir_call_unlock(&call, entry.place.group);
+    weir_call_end(&call);
     return status;
 }
 
-static weir_status memory_reset(weir_store *store, const weir_check *check, weir_error *error)
+weir_status weir_memory_reset(weir_store *store, const weir_check *check, weir_error *error)
 {
     (void)error;
     memory_store *m = (memory_store *)store;
     weir_entry entry = {.limit = check->limit,
                         .place = weir_table_place(&m->table, weir_memory_tag(m, check))};
-    weir_group_lock(entry.place.group);
+    weir_call call;
+    weir_call_begin(&call, m);
+    weir_call_lock(&call, entry.place.group);
     if (weir_table_find(&entry.place) != NULL) {
-        weir_entry_forget(m, &entry);
+        weir_entry_forget(&call, &entry);
+        weir_call_commit(&call);
     }
-    weir_group_unlock(entry.place.group);
+    weir_call_unlock(&call, entry.place.group);
+    weir_call_end(&call);
     return WEIR_OK;
 }
 
-static int64_t memory_now_us(weir_store *store)
+int64_t weir_memory_now_us(weir_store *store)
 {
     return weir_memory_clock((memory_store *)store);
 }
 
-static void memory_close(weir_store *store)
+weir_status weir_memory_check_sizes(size_t size, size_t side_bytes, bool no_side, weir_error *error)
 {
-    memory_store *m = (memory_store *)store;
-    for (uint32_t i = 0; i < m->table.group_count; i++) {
-        pthread_mutex_destroy(&m->table.groups[i].lock);
-    }
-    pthread_mutex_destroy(&m->side_lock);
-    munmap(m, m->size_bytes);
-}
-
-static const weir_store_kind memory_kind = {
-    .take = memory_take,
-    .take_all = weir_memory_take_all,
-    .take_many = memory_take_many,
-    .step = memory_step,
-    .reset = memory_reset,
-    .now_us = memory_now_us,
-    .close = memory_close,
-};
-
-// One mapping holds everything, and is all that the store ever uses. A large one begins on a huge
-// page: a look-up is then a cache miss without a page walk.
-static void *map(size_t bytes)
-{
-    const size_t slack = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 0;
-    char *start =
-        mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) {
-        return NULL;
-    }
-    if (slack == 0) {
-        return start;
-    }
-    char *aligned = (char *)(((uintptr_t)start + slack - 1) & ~(uintptr_t)(slack - 1));
-    if (aligned > start) {
-        munmap(start, (size_t)(aligned - start));
-    }
-    const size_t page_up = (bytes + 4095) & ~(size_t)4095;
-    if (aligned + page_up < start + bytes + slack) {
-        munmap(aligned + page_up, (size_t)(start + bytes + slack - aligned) - page_up);
-    }
-    madvise(aligned, bytes, MADV_HUGEPAGE); // a wish; without it all is well, only slower
-    return aligned;
-}
-
-static weir_status check_sizes(const weir_memory_options *o, size_t size, weir_error *error)
-{
-    if (size < LEAST_BYTES) {
+    if (no_side && side_bytes != 0) {
         return weir_fail(error, WEIR_INVALID,
-                         "size_bytes was %zu; it must be at least 65536 (64 KiB)", size);
+                         "side_bytes was %zu with no_side; give one or the other", side_bytes);
     }
-    if (o->no_side && o->side_bytes != 0) {
-        return weir_fail(error, WEIR_INVALID,
-                         "side_bytes was %zu with no_side; give one or the other", o->side_bytes);
-    }
-    if (o->side_bytes > size - LEAST_TABLE_BYTES) {
+    if (side_bytes > size - LEAST_TABLE_BYTES) {
         return weir_fail(
             error, WEIR_INVALID,
             "side_bytes was %zu; it must leave the table 32 KiB of the %zu in size_bytes",
-            o->side_bytes, size);
+            side_bytes, size);
     }
     return WEIR_OK;
 }
 
-weir_status weir_memory_open(weir_store **out, const weir_memory_options *options,
-                             weir_error *error)
+// The head, journals on their own lines, groups, sets on their own 256 bytes, then side memory.
+weir_memory_layout weir_memory_layout_of(size_t size, size_t side_bytes, bool shared)
 {
-    const weir_memory_options defaults = {0};
-    const weir_memory_options *o = options != NULL ? options : &defaults;
-    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
-        if (o->reserved[i] != 0) {
-            return weir_fail(error, WEIR_INVALID, "reserved was not zero; it must be");
-        }
+    weir_memory_layout layout = {.journals_at = (sizeof(weir_memory_head) + 63) & ~(size_t)63};
+    if (shared) {
+        const size_t count = size / BYTES_A_JOURNAL;
+        layout.journal_count = count < 1              ? 1
+                               : count > JOURNALS_MAX ? JOURNALS_MAX
+                                                      : (uint32_t)count;
     }
-    const size_t size = o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES;
-    *out = NULL;
-    weir_status status = check_sizes(o, size, error);
-    if (status != WEIR_OK) {
-        return status;
-    }
-    const size_t side_bytes = o->no_side ? 0 : o->side_bytes != 0 ? o->side_bytes : size / 4;
-    // The store itself, its groups, then sets on their own 256 bytes, then the side memory.
-    const size_t begin = (sizeof(memory_store) + 63) & ~(size_t)63;
-    const size_t groups = (size - side_bytes - begin - 256) / GROUP_BYTES;
-    if (groups > UINT32_MAX) {
-        return weir_fail(error, WEIR_INVALID, "size_bytes was %zu; it must be at most 64 TiB",
-                         size);
-    }
-    memory_store *m = map(size);
-    if (m == NULL) {
-        return weir_fail(error, WEIR_NO_MEMORY, "%zu bytes could not be had for a memory store",
-                         size);
-    }
-    char *base = (char *)m;
-    const size_t sets_at = (begin + groups * sizeof(weir_group) + 255) & ~(size_t)255;
-    const size_t side_at = sets_at + groups * WEIR_GROUP_SETS * sizeof(weir_set);
-    m->store.kind = &memory_kind;
-    m->clock = o->clock;
-    m->size_bytes = size;
-    m->table =
-        (weir_table){(weir_set *)(base + sets_at), (weir_group *)(base + begin), (uint32_t)groups};
-    if (getrandom(m->seed, sizeof m->seed, 0) != (ssize_t)sizeof m->seed) {
-        munmap(m, size);
-        return weir_fail(error, WEIR_IO, "the kernel gave no random seed for a memory store");
-    }
-    for (size_t i = 0; i < groups; i++) {
-        pthread_mutex_init(&m->table.groups[i].lock, NULL);
-    }
-    pthread_mutex_init(&m->side_lock, NULL);
-    weir_side_init(&m->side, base + side_at, o->no_side ? 0 : size - side_at);
-    *out = &m->store;
-    return WEIR_OK;
+    layout.groups_at =
+        (layout.journals_at + layout.journal_count * sizeof(weir_journal) + 63) & ~(size_t)63;
+    const size_t groups = (size - side_bytes - layout.groups_at - 256) / GROUP_BYTES;
+    layout.group_count = groups < UINT32_MAX ? (uint32_t)groups : UINT32_MAX;
+    layout.sets_at =
+        (layout.groups_at + layout.group_count * sizeof(weir_group) + 255) & ~(size_t)255;
+    layout.side_at =
+        layout.sets_at + (size_t)layout.group_count * WEIR_GROUP_SETS * sizeof(weir_set);
+    return layout;
 }
 
-weir_status weir_memory_counters(weir_store *store, weir_counters *out)
+static void init_lock(pthread_mutex_t *lock, bool shared)
 {
-    if (store == NULL || store->kind != &memory_kind) {
-        return WEIR_INVALID;
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    if (shared) {
+        pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+        pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
     }
-    memory_store *m = (memory_store *)store;
-    *out = (weir_counters){.size_bytes = m->size_bytes};
-    for (uint32_t i = 0; i < m->table.group_count; i++) {
-        weir_group *group = &m->table.groups[i];
-        weir_group_lock(group);
-        out->keys += group->keys;
-        out->evicted += group->evicted;
-        out->allowed += group->allowed;
-        out->refused += group->refused;
-        weir_group_unlock(group);
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
+static void lay_out(memory_store *m, const weir_memory_layout *layout)
+{
+    const bool shared = layout->journal_count > 0;
+    weir_memory_head *head = m->head;
+    head->journal_count = layout->journal_count;
+    for (uint32_t i = 0; i < layout->journal_count; i++) {
+        init_lock(&m->journals[i].lock, shared);
+        m->journals[i].at =
+            (uint32_t)(((size_t)((char *)&m->journals[i] - (char *)head)) / sizeof(uint64_t));
     }
-    return WEIR_OK;
+    for (uint32_t i = 0; i < layout->group_count; i++) {
+        init_lock(&m->table.groups[i].lock, shared);
+    }
+    init_lock(&head->side_lock, shared);
+    init_lock(&head->recovery_lock, shared);
+    weir_side_init(&m->side);
+}
+
+void weir_memory_attach(memory_store *m, const weir_store_kind *kind, weir_memory_head *head,
+                        const weir_memory_layout *layout, bool fresh)
+{
+    char *base = (char *)head;
+    *m = (memory_store){
+        .store.kind = kind,
+        .table = {(weir_set *)(base + layout->sets_at), (weir_group *)(base + layout->groups_at),
+                  layout->group_count},
+        .seed = {head->seed[0], head->seed[1]},
+        .side = weir_side_at(base + layout->side_at,
+                             head->side_bytes > 0 ? head->size_bytes - layout->side_at : 0,
+                             head->side_free),
+        .head = head,
+        .journals = layout->journal_count > 0 ? (weir_journal *)(base + layout->journals_at) : NULL,
+    };
+    if (fresh) {
+        lay_out(m, layout);
+    }
 }

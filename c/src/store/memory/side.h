@@ -2,13 +2,17 @@
 // growing.
 //
 // D. E. Knuth, The Art of Computer Programming 1, 2.5: blocks of 64 x 2^k bytes, freed in pairs.
-// Everything is kept as offsets inside the region. Not safe for threads by itself.
+// Everything is kept as offsets inside the region. Not safe for threads by itself. What is changed
+// is noted in a journal, if there is one.
 
 #ifndef WEIR_SRC_SIDE_H
 #define WEIR_SRC_SIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "journal.h"
 
 #define WEIR_SIDE_UNIT   64
 #define WEIR_SIDE_ORDERS 32
@@ -21,16 +25,24 @@ typedef struct weir_side {
     unsigned char
         *heads; // a byte a unit: for the first of a block, its order and whether it is free
     uint32_t count;
-    uint32_t free[WEIR_SIDE_ORDERS]; // the first free block of each order, plus 1
+    uint32_t *free; // the first free block of each order, plus 1
 } weir_side;
 
-// Takes over the region, whose bytes are all nought. Keeps it.
-void weir_side_init(weir_side *side, void *region, size_t region_bytes);
+// The region as side memory, with its lists of free blocks. Keeps both.
+weir_side weir_side_at(void *region, size_t region_bytes, uint32_t free[WEIR_SIDE_ORDERS]);
+
+// Makes all of it free. The bytes of region and lists must be all nought.
+void weir_side_init(weir_side *side);
 
 // A block of at least so many bytes, all nought. 0 when there is none.
-weir_side_block weir_side_alloc(weir_side *side, size_t bytes);
+weir_side_block weir_side_alloc(weir_side *side, weir_journal *journal, size_t bytes);
 
-void weir_side_free(weir_side *side, weir_side_block block);
+void weir_side_free(weir_side *side, weir_journal *journal, weir_side_block block);
+
+// Walks all blocks and the lists of the free ones. `used` is called for each block in use. False
+// when they contradict each other.
+bool weir_side_walk(const weir_side *side, void (*used)(void *context, weir_side_block block),
+                    void *context, size_t *out_free_bytes);
 
 static inline unsigned weir_side_order(weir_side_block block)
 {
@@ -42,7 +54,7 @@ static inline size_t weir_side_bytes(weir_side_block block)
     return (size_t)WEIR_SIDE_UNIT << weir_side_order(block);
 }
 
-static inline void *weir_side_at(const weir_side *side, weir_side_block block)
+static inline void *weir_side_bytes_at(const weir_side *side, weir_side_block block)
 {
     return side->units + ((block >> 6) - 1) * WEIR_SIDE_UNIT;
 }

@@ -10,7 +10,17 @@ typedef struct insertion {
     size_t pinned_count;
     weir_table_forget *forget;
     void *context;
+    weir_journal *journal;
 } insertion;
+
+static void put(weir_journal *journal, uint64_t *tag, uint64_t new_tag, weir_cell *cell,
+                weir_cell new_cell)
+{
+    weir_keep(journal, tag, sizeof *tag);
+    weir_keep(journal, cell, sizeof *cell);
+    *tag = new_tag;
+    *cell = new_cell;
+}
 
 // An empty cell of the set, the preferred one first; NULL when it is full.
 static weir_cell *empty_cell(weir_set *set, unsigned preferred)
@@ -96,8 +106,8 @@ static weir_cell *make_room(const insertion *in, weir_set *set)
         weir_set *other = &sets[weir_other_set(tag, (unsigned)(set - sets))];
         weir_cell *target = free_cell(in, other);
         if (target != NULL) {
-            *target = set->cells[i];
-            other->tags[target - other->cells] = tag;
+            put(in->journal, &other->tags[target - other->cells], tag, target, set->cells[i]);
+            weir_keep(in->journal, &set->tags[i], sizeof set->tags[i]);
             set->tags[i] = 0;
             return &set->cells[i];
         }
@@ -106,9 +116,10 @@ static weir_cell *make_room(const insertion *in, weir_set *set)
 }
 
 weir_cell *weir_table_insert(const weir_place *place, int64_t now_us, const uint64_t *pinned,
-                             size_t pinned_count, weir_table_forget *forget, void *context)
+                             size_t pinned_count, weir_table_forget *forget, void *context,
+                             weir_journal *journal)
 {
-    const insertion in = {place, now_us, pinned, pinned_count, forget, context};
+    const insertion in = {place, now_us, pinned, pinned_count, forget, context, journal};
     weir_set *other = weir_place_other(place);
     weir_cell *cell = empty_cell(place->first, weir_first_way(place->tag));
     if (cell == NULL) {
@@ -133,7 +144,24 @@ weir_cell *weir_table_insert(const weir_place *place, int64_t now_us, const uint
         forget(context, cell);
         place->group->evicted += !v.expired;
     }
-    *weir_tag_of(place, cell) = place->tag;
-    *cell = (weir_cell){.instant_us = WEIR_LONG_AGO};
+    put(journal, weir_tag_of(place, cell), place->tag, cell,
+        (weir_cell){.instant_us = WEIR_LONG_AGO});
     return cell;
+}
+
+bool weir_table_publish(const weir_place *place, weir_cell value)
+{
+    const unsigned way = weir_first_way(place->tag);
+    weir_cell *cell = empty_cell(place->first, way);
+    if (cell == NULL) {
+        cell = empty_cell(weir_place_other(place), way);
+    }
+    if (cell == NULL) {
+        return false;
+    }
+    *cell = value;
+    weir_in_order();
+    *weir_tag_of(place, cell) = place->tag;
+    place->group->keys++;
+    return true;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "journal.h"
 #include "store/memory/cell.h"
 
 #define WEIR_SET_CELLS  8
@@ -22,13 +23,17 @@ typedef struct weir_set {
     weir_cell cells[WEIR_SET_CELLS];
 } weir_set;
 
-// What one lock guards, on a cache line of its own.
+// What one lock guards, on a cache line of its own; and on another what only processes that share a
+// table need.
 typedef struct weir_group {
     pthread_mutex_t lock;
     uint64_t allowed;
     uint64_t refused;
     uint64_t evicted : 48;
     uint64_t keys : 16;
+    uint64_t call;    // the journal that the holder of the lock writes; 0 for none
+    uint64_t undo_at; // the cell that a take is writing, counted from 1; 0 for none
+    weir_cell undo;   // what stood there
 } __attribute__((aligned(64))) weir_group;
 
 typedef struct weir_table {
@@ -116,8 +121,14 @@ typedef void weir_table_forget(void *context, const weir_cell *cell);
 
 // A cell for a key that has none. In a full table the key whose loss forgives least goes: an
 // expired one, else the one that has used the smallest share of its limit, else the earliest to
-// expire; `pinned` tags stay. NULL when all are pinned.
+// expire; `pinned` tags stay. NULL when all are pinned. What is changed is noted in the journal, if
+// there is one, but for counters.
 weir_cell *weir_table_insert(const weir_place *place, int64_t now_us, const uint64_t *pinned,
-                             size_t pinned_count, weir_table_forget *forget, void *context);
+                             size_t pinned_count, weir_table_forget *forget, void *context,
+                             weir_journal *journal);
+
+// Puts the cell of a key that has none into an empty place, if there is one. The key is there when
+// its tag is, which is one store: a death before it leaves nothing behind.
+bool weir_table_publish(const weir_place *place, weir_cell cell);
 
 #endif

@@ -1,13 +1,17 @@
 --- core: libweir in LuaJIT. Its structs, how it is found, and how what it says becomes Lua.
 --
+-- core.version                  the library's, such as "0.1.0"
 -- core.lib                      the library; it holds no Lua of its own
 -- core.find(name)               the path of a library of weir: where package.cpath says, else the loader's own places
 -- core.text(value, field)       bytes from text or a whole number; else nil, message, code
 -- core.whole(value, field, most)    a whole number from 0 to most; else nil, message, code
+-- core.numbers { { value, field, least, most }, ... }    true when each is a number in its bounds; else nil, message,
+--                               code of the first that is not
 -- core.check(out, limit, key, cost)     fills a weir_check; gives the texts that it points to, which must live as long.
 --                               Else nil, message, code
 -- core.failed(status, err)      nil, message, code, of a call that did not answer WEIR_OK
 -- core.row(decision)            a row as a table of numbers
+-- core.sources                  who decided, by the library's code, as a row says it
 -- core.invalid(field, value, wanted)    nil, message, "WEIR_INVALID"
 
 local ffi = require "ffi"
@@ -69,6 +73,8 @@ if core.lib.weir_abi() ~= ABI then
   error(("libweir has interface %d; resty.weir needs %d"):format(core.lib.weir_abi(), ABI))
 end
 
+core.version = ffi.string(core.lib.weir_version())
+
 -- One for all: whoever fills it reads it before it yields.
 core.error = ffi.new "weir_error"
 
@@ -111,7 +117,20 @@ function core.whole(value, field, most)
   return core.invalid(field, value, ("a whole number from 0 to %.0f"):format(most))
 end
 
+function core.numbers(list)
+  for _, one in ipairs(list) do
+    local value, field, least, most = one[1], one[2], one[3], one[4]
+    if type(value) ~= "number" or not (value >= least and value <= most) then
+      return core.invalid(field, value, ("a number from %.8g to %.8g"):format(least, most))
+    end
+  end
+  return true
+end
+
 function core.check(out, limit, key, cost)
+  if type(limit) ~= "table" or not limit.c then
+    return core.invalid("limit", limit, "a limit, which weir.token_bucket and the others make")
+  end
   local text, message, code = core.text(key, "key")
   if not text then
     return nil, message, code
@@ -136,7 +155,7 @@ function core.check(out, limit, key, cost)
   return text, cost
 end
 
-local sources = { [0] = "store", "deny_on_error", "allow_on_error" }
+core.sources = { [0] = "store", "deny_on_error", "allow_on_error" }
 
 function core.row(decision)
   return {
@@ -146,7 +165,7 @@ function core.row(decision)
     retry_after_us = tonumber(decision.retry_after_us),
     reset_after_us = tonumber(decision.reset_after_us),
     delay_us = tonumber(decision.delay_us),
-    source = sources[decision.source],
+    source = core.sources[decision.source],
   }
 end
 

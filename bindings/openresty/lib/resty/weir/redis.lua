@@ -10,8 +10,8 @@
 --   keepalive   how long an idle connection is kept. "60s"
 --   pool_size   how many idle connections a worker keeps. 32
 --   on_error    what take, take_all, take_many, peek and acquire answer when the server can't be asked. "error": nil,
---               message, code. "deny": a refusal, to be tried again in a second. "allow": a pass. The row that stands
---               in for an answer has source "deny_on_error" or "allow_on_error", and why in code and message. "error"
+--               message, code. "deny": a refusal, to be tried again in a second. "allow": a pass. The row in place of
+--               an answer has source "deny_on_error" or "allow_on_error", and why in code and message. "error"
 --   cluster     the server is a node of a cluster: checks of one list must share a tag, or WEIR_CROSS_SLOT. false
 --
 -- store:take(limit, key[, cost or id[, now_us[, tag]]])     a row; and peek, refund, charge, acquire, renew, release

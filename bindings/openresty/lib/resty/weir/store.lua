@@ -1,12 +1,16 @@
 --- store: the verbs of a store of libweir, through FFI. resty.weir.shared opens one.
 --
 -- store:take(limit, key[, cost or id[, now_us]])    a row; and peek, refund, charge, acquire, renew, release
--- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the check
---                                 that binds; and the rows, one a check
--- store:take_many({ limit(key, cost), ... }[, now_us])    a list of rows; one without an answer has `code` and `message`
+-- store:take_all({ limit(key, cost), ... }[, now_us])    the joint row, with `binding`, the place in the list of the
+--                                 check that binds; and the rows, one a check
+-- store:take_many({ limit(key, cost), ... }[, now_us])    rows; one without an answer has `code` and `message`
 -- store:reset(limit, key)         true
 -- store:counters()                { keys, evicted, allowed, refused, size_bytes }
 -- store:now_us()
+--
+-- store.in_memory                 true: it answers in every phase, those without sockets too
+-- store.ask.take(store, limit, key[, cost or id[, now_us]])    and the others: the weir_decision itself, good until the
+--                                 next call of any verb, for who wants no table made
 --
 -- Whatever fails answers nil, message, code. No call waits for anything but a lock of a few microseconds.
 
@@ -42,17 +46,20 @@ local checks = ffi.new("weir_check[?]", CHECKS_MAX)
 local rows = ffi.new("weir_decision[?]", CHECKS_MAX)
 local counters = ffi.new "weir_counters"
 
-local Store = {}
+local Store = { in_memory = true }
 Store.__index = Store
 
 local function read_now(now_us)
   return core.whole(now_us == nil and 0 or now_us, "now_us", core.NOW_MAX)
 end
 
+-- The verbs as a weir_decision, of which no row is made: it is good until the next call of any verb.
+local ask = {}
+
 for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", "release" } do
   local call = lib["weir_store_" .. verb]
 
-  Store[verb] = function(self, limit, key, cost, now_us)
+  ask[verb] = function(self, limit, key, cost, now_us)
     local text, id, code = core.check(check, limit, key, cost)
     if not text then
       return nil, id, code
@@ -66,7 +73,15 @@ for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", 
     if status ~= 0 then
       return core.failed(status, core.error)
     end
-    return core.row(decision)
+    return decision
+  end
+
+  Store[verb] = function(self, limit, key, cost, now_us)
+    local answer, message, code = ask[verb](self, limit, key, cost, now_us)
+    if not answer then
+      return nil, message, code
+    end
+    return core.row(answer)
   end
 end
 
@@ -171,7 +186,7 @@ function Store:now_us()
   return tonumber(lib.weir_store_now_us(self.c))
 end
 
-local store = {}
+local store = { ask = ask }
 
 --- A store of the weir_store that `c` points to; closed when it is collected.
 function store.wrap(c)
