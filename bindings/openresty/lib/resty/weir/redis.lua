@@ -179,7 +179,17 @@ local function call_one(check, verb, now_us)
   }
 end
 
+-- Several checks, all or none. A list of one is an ordinary take.
 local function call_all(checks, now_us)
+  if #checks == 1 then
+    local call = call_one(checks[1], "take", now_us)
+    local read = call.read
+    call.read = function(reply)
+      local one = read(reply)
+      return one and { row.join { one }, { one } }
+    end
+    return call
+  end
   local list = { "", tostring(#checks) }
   for i, check in ipairs(checks) do
     list[2 + i] = check.key
