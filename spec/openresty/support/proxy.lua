@@ -1,4 +1,4 @@
---- proxy: stands between nginx and a Redis, and answers the calls as a test wants. It runs while a request is under way.
+--- proxy: stands between nginx and a Redis, and answers calls as a test wants. It runs while a request is under way.
 --
 -- proxy.open(server)         on a free port of loopback; `url` is its own
 -- proxy.on_call              a function of a call's words and of one that has the server run them and gives the bytes of
