@@ -6,12 +6,12 @@
 // look before and after, and after a death they must look like one or the other.
 
 #define _GNU_SOURCE
+#include "core/step.h"
 #include "support.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ typedef struct operation {
     int64_t cost;
     weir_limit_options limits[KEYS_MAX]; // one a key
     void (*prepare)(weir_store *store, const weir_check *checks);
-    bool full;        // the table is, and each death has a new key
+    bool full;        // the table is
     unsigned death;   // another process died in the same operation before, after so many steps
     unsigned stride;  // every how many instructions a child is killed
     const char *name; // for messages
@@ -40,7 +40,7 @@ typedef struct scene {
     weir_limit limits[KEYS_MAX];
     weir_check checks[KEYS_MAX];
     size_t count;
-    char key[16];
+    weir_limit filling;  // of the keys in a full table
     volatile int *stage; // how far the child is, in memory that it shares
 } scene;
 
@@ -50,14 +50,6 @@ typedef struct look {
     int64_t reset_after_us[KEYS_MAX];
     int64_t retry_after_us[KEYS_MAX];
 } look;
-
-static void set_keys(scene *s, unsigned n)
-{
-    snprintf(s->key, sizeof s->key, "key %u", s->op->full ? n : 0);
-    for (size_t i = 0; i < s->count; i++) {
-        s->checks[i] = check_of(&s->limits[i], s->key, s->op->cost);
-    }
-}
 
 static weir_status perform(scene *s, weir_decision *out)
 {
@@ -106,14 +98,6 @@ static weir_shared_report check_store(scene *s, unsigned n)
     return report;
 }
 
-static void step_once(pid_t child)
-{
-    int status;
-    assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSTOPPED(status));
-}
-
 static void act(scene *s)
 {
     weir_decision decision;
@@ -127,8 +111,8 @@ static void act(scene *s)
     _exit(0);
 }
 
-// Lets a child begin the operation and kills it after so many steps. False when it was done before.
-static bool die_after(scene *s, unsigned steps)
+// A child that stands before the operation.
+static pid_t begin(scene *s)
 {
     *s->stage = NOT_BEGUN;
     int status;
@@ -140,59 +124,86 @@ static bool die_after(scene *s, unsigned steps)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSTOPPED(status));
     while (*s->stage == NOT_BEGUN) {
-        step_once(child);
+        assert_true(resume(child, PTRACE_SINGLESTEP));
     }
-    for (unsigned i = 0; i < steps && *s->stage != DONE; i++) {
-        step_once(child);
-    }
-    const bool died_in_it = *s->stage != DONE;
+    return child;
+}
+
+static void end(pid_t child)
+{
+    int status;
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    return died_in_it;
 }
 
-static void prepare(scene *s)
+static void die_after(scene *s, const walk *way, unsigned steps)
+{
+    const pid_t child = begin(s);
+    assert_true(walk_to(way, child, steps));
+    assert_int_equal(*s->stage, BEGUN);
+    end(child);
+}
+
+static void fill(scene *s)
+{
+    for (int i = 0; i < FULL_KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "full %d", i);
+        test_take(s->store, &s->filling, key, 1, NOW - 1);
+    }
+}
+
+static void reset_all(scene *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         assert_int_equal(weir_store_reset(s->store, &s->checks[i], NULL), WEIR_OK);
+    }
+    for (int i = 0; s->op->full && i < FULL_KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "full %d", i);
+        const weir_check check = check_of(&s->filling, key, 1);
+        assert_int_equal(weir_store_reset(s->store, &check, NULL), WEIR_OK);
+    }
+}
+
+// The state before the operation, always the same.
+static void prepare(scene *s)
+{
+    static const walk no_way;
+    reset_all(s);
+    if (s->op->full) {
+        fill(s);
     }
     if (s->op->prepare != NULL) {
         s->op->prepare(s->store, s->checks);
     }
     if (s->op->death > 0) {
-        assert_true(die_after(s, s->op->death));
+        die_after(s, &no_way, s->op->death);
     }
 }
 
-static void fill(scene *s, const weir_limit *limit)
+// Steps once through the whole operation.
+static void rehearse(scene *s, walk *way)
 {
-    for (int i = 0; s->op->full && i < FULL_KEYS; i++) {
-        char key[16];
-        snprintf(key, sizeof key, "full %d", i);
-        test_take(s->store, limit, key, 1, NOW - 1);
+    way->length = 0;
+    way->nearest[0] = 0;
+    const pid_t child = begin(s);
+    while (resume(child, PTRACE_SINGLESTEP) && *s->stage == BEGUN) {
+        walk_on(way, child);
     }
+    assert_int_equal(*s->stage, DONE);
+    end(child);
 }
 
 // Forgets all keys; nothing of side memory may be lost.
-static void assert_nothing_lost(scene *s, const weir_limit *limit, unsigned last, uint64_t free)
+static void assert_nothing_lost(scene *s, unsigned n, uint64_t free_bytes)
 {
-    for (int i = 0; s->op->full && i < FULL_KEYS; i++) {
-        char key[16];
-        snprintf(key, sizeof key, "full %d", i);
-        const weir_check check = check_of(limit, key, 1);
-        assert_int_equal(weir_store_reset(s->store, &check, NULL), WEIR_OK);
-    }
-    for (unsigned n = 0; n <= last; n++) {
-        set_keys(s, n);
-        for (size_t i = 0; i < s->count; i++) {
-            assert_int_equal(weir_store_reset(s->store, &s->checks[i], NULL), WEIR_OK);
-        }
-    }
-    const weir_shared_report report = check_store(s, last);
+    reset_all(s);
+    const weir_shared_report report = check_store(s, n);
     assert_int_equal(report.keys, 0);
     assert_int_equal(report.blocks, 0);
-    assert_int_equal(report.free_bytes, free);
+    assert_int_equal(report.free_bytes, free_bytes);
 }
 
 // After a death the keys look as before it or as if it had not been. By turns a check of the whole
@@ -221,49 +232,51 @@ static unsigned stride_of(const operation *op)
     return stride > 0 ? stride : op->stride;
 }
 
-static void kill_at_every_step(void **state)
+static void open_scene(scene *s)
 {
-    const operation *op = *state;
-    scene s = {.op = op};
-    const weir_limit log = LIMIT(.algorithm = WEIR_SLIDING_LOG, .limit = 1000, .window_us = 1000);
-    s.stage = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(s.stage, MAP_FAILED);
-    for (; s.count < KEYS_MAX && op->limits[s.count].name != NULL; s.count++) {
-        s.limits[s.count] = test_limit(&op->limits[s.count]);
+    s->filling = LIMIT(.algorithm = WEIR_SLIDING_LOG, .limit = 1000, .window_us = 1000);
+    s->stage = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s->stage, MAP_FAILED);
+    for (; s->count < KEYS_MAX && s->op->limits[s->count].name != NULL; s->count++) {
+        s->limits[s->count] = test_limit(&s->op->limits[s->count]);
+        s->checks[s->count] = check_of(&s->limits[s->count], "key", s->op->cost);
     }
     const weir_shared_options options = {
         .size_bytes = 256 << 10, .side_bytes = 192 << 10, .seed = {1, 2}};
     weir_error error = {0};
-    if (weir_shared_open(&s.store, &options, &error) != WEIR_OK) {
+    if (weir_shared_open(&s->store, &options, &error) != WEIR_OK) {
         fail_msg("%s", error.message);
     }
-    alarm(HANGS_AFTER);
-    const uint64_t free_bytes = check_store(&s, 0).free_bytes;
-    fill(&s, &log);
+}
 
-    weir_decision decision;
-    set_keys(&s, 0);
+static void kill_at_every_step(void **state)
+{
+    static walk way;
+    scene s = {.op = *state};
+    alarm(HANGS_AFTER);
+    open_scene(&s);
+    const uint64_t free_bytes = check_store(&s, 0).free_bytes;
+
     prepare(&s);
     const look before = look_at(&s);
     prepare(&s);
-    assert_int_equal(perform(&s, &decision), WEIR_OK);
+    rehearse(&s, &way);
     const look after = look_at(&s);
     assert_memory_not_equal(&before, &after, sizeof before);
 
-    unsigned n =
-        1 + (unsigned)(op->cost + op->deed) % stride_of(op); // each with a phase of its own
-    bool died = true;
-    for (; died; n += stride_of(op)) {
-        set_keys(&s, n);
+    const unsigned stride = stride_of(s.op);
+    unsigned n = 1 + (unsigned)(s.op->cost + s.op->deed) % stride; // a phase of its own
+    for (; n <= way.length; n += stride) {
         prepare(&s);
-        died = die_after(&s, n);
+        die_after(&s, &way, n);
         assert_whole(&s, n, &before, &after);
     }
     assert_true(check_store(&s, n).deaths > 0);
     if (getenv("WEIR_TEST_STEPS") != NULL) {
-        fprintf(stderr, "%s: %u steps, %d deaths\n", op->name, n, (int)check_store(&s, n).deaths);
+        print_message("%s: %u steps, %d deaths\n", s.op->name, way.length,
+                      (int)check_store(&s, n).deaths);
     }
-    assert_nothing_lost(&s, &log, n, free_bytes);
+    assert_nothing_lost(&s, n, free_bytes);
     alarm(0);
     weir_store_close(s.store);
     munmap((void *)s.stage, sizeof(int));
@@ -358,18 +371,27 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
 
 static operation take_known = {TAKE, 1, {BUCKET}, one_is_taken, .stride = 1, .name = "take"};
 static operation take_new = {TAKE, 2, {BUCKET}, .stride = 1, .name = "take of a new key"};
-static operation take_full = {TAKE,         1,           {BUCKET},
-                              .full = true, .stride = 7, .name = "take in a full table"};
-static operation log_full = {TAKE,         2,           {LOG},
-                             .full = true, .stride = 7, .name = "log in a full table"};
+static operation take_full = {
+    TAKE, 1, {BUCKET}, .full = true, .stride = 23, .name = "take in a full table"};
+static operation log_full = {
+    TAKE, 2, {LOG}, .full = true, .stride = 23, .name = "log in a full table"};
 static operation take_two = {TAKE_ALL,       1,           {BUCKET, WINDOW},
                              both_are_taken, .stride = 1, .name = "take_all"};
 static operation take_two_new = {
     TAKE_ALL, 1, {BUCKET, WINDOW}, .stride = 7, .name = "take_all of new keys"};
 static operation grow_two = {
     TAKE_ALL, 1, {LOG, LEASES}, log_and_leases_are_full, .stride = 7, .name = "blocks that grow"};
+static operation take_after_death = {
+    TAKE, 1, {BUCKET}, one_is_taken, .death = 400, .stride = 3, .name = "take after a death"};
+static operation grow_after_death = {TAKE_ALL,
+                                     1,
+                                     {LOG, LEASES},
+                                     log_and_leases_are_full,
+                                     .death = 4000,
+                                     .stride = 41,
+                                     .name = "blocks that grow after a death"};
 static operation slide = {TAKE, 1, {COUNTER}, slots_have_passed, .stride = 7, .name = "slots"};
-static operation lapse = {TAKE, 1, {LEASES}, many_have_lapsed, .stride = 7, .name = "lapsed"};
+static operation lapse = {TAKE, 1, {LEASES}, many_have_lapsed, .stride = 47, .name = "lapsed"};
 static operation release = {RELEASE, 1, {LEASES}, the_id_is_held, .stride = 7, .name = "release"};
 static operation refund = {REFUND, 2, {LOG}, a_log_is_full, .stride = 7, .name = "refund"};
 static operation reset = {RESET, 1, {LOG}, a_log_is_full, .stride = 7, .name = "reset"};
@@ -382,14 +404,11 @@ static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name
 
 int main(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    // Most instructions would be the sanitizer's own, and its locks are not the store's.
-    return 0;
-#endif
     const struct CMUnitTest tests[] = {
-        KILLS(take_known),   KILLS(take_new), KILLS(take_full), KILLS(log_full), KILLS(take_two),
-        KILLS(take_two_new), KILLS(grow_two), KILLS(slide),     KILLS(lapse),    KILLS(release),
-        KILLS(refund),       KILLS(reset),    KILLS(charge),
+        KILLS(take_known), KILLS(take_new),         KILLS(take_full),        KILLS(log_full),
+        KILLS(take_two),   KILLS(take_two_new),     KILLS(grow_two),         KILLS(slide),
+        KILLS(lapse),      KILLS(release),          KILLS(refund),           KILLS(reset),
+        KILLS(charge),     KILLS(take_after_death), KILLS(grow_after_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
