@@ -2,7 +2,7 @@
 --
 -- proxy.open(server)         on a free port of loopback; `url` is its own
 -- proxy.on_call              a function of a call's words and of one that has the server run them and gives the bytes of
---                            its reply; it gives the bytes for the client, "" for none, and what is done then: nothing,
+--                            its reply; it gives the bytes for the client, "" for none, and what follows: nothing,
 --                            "close", or a function that is called again and again for more of them
 --                            nil: what the server says. AUTH, SELECT and CLIENT pass whatever it is
 -- proxy:ask(host, code)      what the code answers inside nginx, while the proxy serves
