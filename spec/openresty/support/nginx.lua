@@ -7,7 +7,7 @@
 -- server:log()                  the error log
 -- server:kill(pid)              kills a worker, which nginx replaces
 -- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal not sent here
--- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most; else fails with what is wrong
+-- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most unless said; else fails with what is wrong
 
 local http = require "socket.http"
 local ltn12 = require "ltn12"
@@ -32,8 +32,8 @@ local function read(path)
   return text
 end
 
-function nginx.until_true(ask, what)
-  local deadline = socket.gettime() + 10
+function nginx.until_true(ask, what, seconds)
+  local deadline = socket.gettime() + (seconds or 10)
   while not ask() do
     assert(socket.gettime() < deadline, what)
     socket.select(nil, nil, 0.005)
@@ -157,7 +157,7 @@ function Server:stop()
   run("kill -QUIT " .. self.pid)
   nginx.until_true(function()
     return read("/proc/" .. self.pid .. "/cmdline") == ""
-  end, "nginx does not stop")
+  end, "nginx does not stop", 60) -- connections that linger are waited for
   local log = self:log()
   run("rm -rf " .. self.folder)
   for pid in log:gmatch "worker process (%d+) exited on signal" do
