@@ -298,6 +298,12 @@ static void one_is_taken(weir_store *store, const weir_check *checks)
     take_at(store, &checks[0], "a", 5);
 }
 
+// Both words of the state change at once in the next window.
+static void a_window_has_passed(weir_store *store, const weir_check *checks)
+{
+    take_at(store, &checks[0], "a", WEIR_HOUR);
+}
+
 static void both_are_taken(weir_store *store, const weir_check *checks)
 {
     take_at(store, &checks[0], "a", 5);
@@ -371,6 +377,7 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
 
 static operation take_known = {TAKE, 1, {BUCKET}, one_is_taken, .stride = 1, .name = "take"};
 static operation take_new = {TAKE, 2, {BUCKET}, .stride = 1, .name = "take of a new key"};
+static operation roll = {TAKE, 2, {WINDOW}, a_window_has_passed, .stride = 1, .name = "new window"};
 static operation take_full = {
     TAKE, 1, {BUCKET}, .full = true, .stride = 23, .name = "take in a full table"};
 static operation log_full = {
@@ -405,10 +412,10 @@ static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        KILLS(take_known), KILLS(take_new),         KILLS(take_full),        KILLS(log_full),
-        KILLS(take_two),   KILLS(take_two_new),     KILLS(grow_two),         KILLS(slide),
-        KILLS(lapse),      KILLS(release),          KILLS(refund),           KILLS(reset),
-        KILLS(charge),     KILLS(take_after_death), KILLS(grow_after_death),
+        KILLS(take_known), KILLS(roll),     KILLS(take_new),         KILLS(take_full),
+        KILLS(log_full),   KILLS(take_two), KILLS(take_two_new),     KILLS(grow_two),
+        KILLS(slide),      KILLS(lapse),    KILLS(release),          KILLS(refund),
+        KILLS(reset),      KILLS(charge),   KILLS(take_after_death), KILLS(grow_after_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
