@@ -319,6 +319,14 @@ static void a_log_is_full(weir_store *store, const weir_check *checks)
     }
 }
 
+// Of which a refund of three forgets one and writes the other anew.
+static void pairs_are_taken(weir_store *store, const weir_check *checks)
+{
+    for (int64_t ago_us = 400; ago_us >= 300; ago_us -= 50) {
+        test_take(store, checks[0].limit, "key", 2, NOW - ago_us);
+    }
+}
+
 static void log_and_leases_are_full(weir_store *store, const weir_check *checks)
 {
     static const char *const ids[] = {"a", "b", "c"};
@@ -387,7 +395,7 @@ static operation take_two = {TAKE_ALL,       1,           {BUCKET, WINDOW},
 static operation take_two_new = {
     TAKE_ALL, 1, {BUCKET, WINDOW}, .stride = 7, .name = "take_all of new keys"};
 static operation grow_two = {
-    TAKE_ALL, 1, {LOG, LEASES}, log_and_leases_are_full, .stride = 7, .name = "blocks that grow"};
+    TAKE_ALL, 1, {LOG, LEASES}, log_and_leases_are_full, .stride = 13, .name = "blocks that grow"};
 static operation take_after_death = {
     TAKE, 1, {BUCKET}, one_is_taken, .death = 400, .stride = 3, .name = "take after a death"};
 static operation grow_after_death = {TAKE_ALL,
@@ -400,7 +408,7 @@ static operation grow_after_death = {TAKE_ALL,
 static operation slide = {TAKE, 1, {COUNTER}, slots_have_passed, .stride = 7, .name = "slots"};
 static operation lapse = {TAKE, 1, {LEASES}, many_have_lapsed, .stride = 47, .name = "lapsed"};
 static operation release = {RELEASE, 1, {LEASES}, the_id_is_held, .stride = 7, .name = "release"};
-static operation refund = {REFUND, 2, {LOG}, a_log_is_full, .stride = 7, .name = "refund"};
+static operation refund = {REFUND, 3, {LOG}, pairs_are_taken, .stride = 7, .name = "refund"};
 static operation reset = {RESET, 1, {LOG}, a_log_is_full, .stride = 7, .name = "reset"};
 static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name = "charge"};
 
