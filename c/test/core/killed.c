@@ -298,6 +298,12 @@ static void one_is_taken(weir_store *store, const weir_check *checks)
     take_at(store, &checks[0], "a", 5);
 }
 
+// Both words of the state change at once in the next window.
+static void a_window_has_passed(weir_store *store, const weir_check *checks)
+{
+    take_at(store, &checks[0], "a", WEIR_HOUR);
+}
+
 static void both_are_taken(weir_store *store, const weir_check *checks)
 {
     take_at(store, &checks[0], "a", 5);
@@ -310,6 +316,14 @@ static void a_log_is_full(weir_store *store, const weir_check *checks)
     static const int64_t ago_us[] = {1900, 1850, 900, 800, 700};
     for (size_t i = 0; i < sizeof ago_us / sizeof ago_us[0]; i++) {
         take_at(store, &checks[0], "a", ago_us[i]);
+    }
+}
+
+// Of which a refund of three forgets one and writes the other anew.
+static void pairs_are_taken(weir_store *store, const weir_check *checks)
+{
+    for (int64_t ago_us = 400; ago_us >= 300; ago_us -= 50) {
+        test_take(store, checks[0].limit, "key", 2, NOW - ago_us);
     }
 }
 
@@ -371,6 +385,7 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
 
 static operation take_known = {TAKE, 1, {BUCKET}, one_is_taken, .stride = 1, .name = "take"};
 static operation take_new = {TAKE, 2, {BUCKET}, .stride = 1, .name = "take of a new key"};
+static operation roll = {TAKE, 2, {WINDOW}, a_window_has_passed, .stride = 1, .name = "new window"};
 static operation take_full = {
     TAKE, 1, {BUCKET}, .full = true, .stride = 23, .name = "take in a full table"};
 static operation log_full = {
@@ -380,7 +395,7 @@ static operation take_two = {TAKE_ALL,       1,           {BUCKET, WINDOW},
 static operation take_two_new = {
     TAKE_ALL, 1, {BUCKET, WINDOW}, .stride = 7, .name = "take_all of new keys"};
 static operation grow_two = {
-    TAKE_ALL, 1, {LOG, LEASES}, log_and_leases_are_full, .stride = 7, .name = "blocks that grow"};
+    TAKE_ALL, 1, {LOG, LEASES}, log_and_leases_are_full, .stride = 13, .name = "blocks that grow"};
 static operation take_after_death = {
     TAKE, 1, {BUCKET}, one_is_taken, .death = 400, .stride = 3, .name = "take after a death"};
 static operation grow_after_death = {TAKE_ALL,
@@ -393,7 +408,7 @@ static operation grow_after_death = {TAKE_ALL,
 static operation slide = {TAKE, 1, {COUNTER}, slots_have_passed, .stride = 7, .name = "slots"};
 static operation lapse = {TAKE, 1, {LEASES}, many_have_lapsed, .stride = 47, .name = "lapsed"};
 static operation release = {RELEASE, 1, {LEASES}, the_id_is_held, .stride = 7, .name = "release"};
-static operation refund = {REFUND, 2, {LOG}, a_log_is_full, .stride = 7, .name = "refund"};
+static operation refund = {REFUND, 3, {LOG}, pairs_are_taken, .stride = 7, .name = "refund"};
 static operation reset = {RESET, 1, {LOG}, a_log_is_full, .stride = 7, .name = "reset"};
 static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name = "charge"};
 
@@ -405,10 +420,10 @@ static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        KILLS(take_known), KILLS(take_new),         KILLS(take_full),        KILLS(log_full),
-        KILLS(take_two),   KILLS(take_two_new),     KILLS(grow_two),         KILLS(slide),
-        KILLS(lapse),      KILLS(release),          KILLS(refund),           KILLS(reset),
-        KILLS(charge),     KILLS(take_after_death), KILLS(grow_after_death),
+        KILLS(take_known), KILLS(roll),     KILLS(take_new),         KILLS(take_full),
+        KILLS(log_full),   KILLS(take_two), KILLS(take_two_new),     KILLS(grow_two),
+        KILLS(slide),      KILLS(lapse),    KILLS(release),          KILLS(refund),
+        KILLS(reset),      KILLS(charge),   KILLS(take_after_death), KILLS(grow_after_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
