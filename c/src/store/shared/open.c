@@ -96,6 +96,14 @@ static weir_status check_options(const weir_shared_options *o, weir_error *error
         return weir_fail(error, WEIR_INVALID, "misfit was %d; it must be a weir_misfit",
                          (int)o->misfit);
     }
+    if (o->existing && o->misfit == WEIR_MISFIT_REBUILD) {
+        return weir_fail(error, WEIR_INVALID,
+                         "existing was given with misfit rebuild, which makes one; leave one out");
+    }
+    if (o->existing && o->name == NULL && o->path == NULL) {
+        return weir_fail(error, WEIR_INVALID,
+                         "existing was given without name or path; give one of them");
+    }
     if (o->mode > 0777) {
         return weir_fail(error, WEIR_INVALID, "mode was 0%o; it must be at most 0777", o->mode);
     }
@@ -157,7 +165,7 @@ static weir_status open_locked(place *p, const weir_shared_options *o, struct st
                                weir_error *error)
 {
     while (true) {
-        p->file = open_file(p, O_RDWR | O_CREAT);
+        p->file = open_file(p, o->existing ? O_RDWR : O_RDWR | O_CREAT);
         if (p->file < 0) {
             return io_fails(p, "opened", error);
         }
@@ -271,6 +279,10 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
         return io_fails(p, "read", error);
     }
     *out_fresh = info->st_size == 0 || head.form == UNFINISHED;
+    if (*out_fresh && o->existing) {
+        return weir_fail(error, WEIR_IO,
+                         "shared memory \"%s\" was never finished; it holds nothing", p->name);
+    }
     if (*out_fresh) {
         return make(p, o, out, error);
     }
