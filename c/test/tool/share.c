@@ -119,7 +119,7 @@ static int run_check(const char *weir, const char *path, char *said, size_t size
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
-        execl(weir, weir, "shared", "check", "--deadline", "2s", path, (char *)NULL);
+        execl(weir, weir, "shared", "check", "--deadline", "500ms", path, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
