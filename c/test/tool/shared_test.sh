@@ -114,6 +114,10 @@ says 'of the table'
 run 1 "$weir" shared check --json "$work/keyless"
 says '"sound": false'
 says '"fault": "'
+cp "$work/limits" "$work/moved"
+dd if="$work/limits" of="$work/moved" bs=16384 skip=3 seek=4 count=1 conv=notrunc 2> "$work/dd"
+run 1 "$weir" shared check "$work/moved"
+says 'a key stands where it is not looked for, or twice'
 run 0 "$share" flips "$weir" "$work/limits" "${WEIR_FLIPS:-2000}" "${WEIR_SEED:-1}"
 tail -n 1 "$work/out"
 
