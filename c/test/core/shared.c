@@ -129,6 +129,22 @@ static void what_does_not_fit_is_refused_and_stays(void **state)
     weir_store_close(store);
 }
 
+static void side_memory_leaves_room_for_keys(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {(size_t)256 << 10, (size_t)2 << 20, (size_t)64 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const size_t all_but_32k = sizes[i] - ((size_t)32 << 10);
+        const size_t all_but_512k =
+            sizes[i] > ((size_t)1 << 20) ? sizes[i] - ((size_t)512 << 10) : 0;
+        REFUSED(WEIR_INVALID, .size_bytes = sizes[i], .side_bytes = all_but_32k);
+        weir_store *store = OPEN(.size_bytes = sizes[i], .side_bytes = all_but_512k);
+        take_three(store);
+        assert_int_equal(left_in(store), 7);
+        weir_store_close(store);
+    }
+}
+
 static void what_does_not_fit_is_made_anew_when_asked(void **state)
 {
     const place *p = *state;
@@ -284,6 +300,7 @@ int main(void)
         IN_PLACE(an_empty_file_becomes_a_store),
         IN_PLACE(a_directory_and_a_link_are_refused),
         IN_PLACE(mode_and_owner_are_those_asked_for),
+        cmocka_unit_test(side_memory_leaves_room_for_keys),
         cmocka_unit_test(more_than_there_is_room_for_is_no_memory),
         cmocka_unit_test(processes_share_a_limit_exactly),
     };

@@ -113,7 +113,7 @@ static void see_used(void *context, weir_side_block block)
 static weir_status read_spares(reading *r)
 {
     bool sound = true;
-    for (uint32_t i = 0; i < r->m->head->journal_count; i++) {
+    for (uint32_t i = 0; i < r->m->journal_count; i++) {
         weir_journal *journal = &r->m->journals[i];
         if (pthread_mutex_lock(&journal->lock) == EOWNERDEAD) {
             weir_recover_journal(r->m, journal);

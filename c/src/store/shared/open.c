@@ -21,11 +21,10 @@
 #include "store/shared/shared.h"
 #include "weir/shared.h"
 
-#define DEFAULT_BYTES     ((size_t)16 << 20)
-#define LEAST_BYTES       ((size_t)256 << 10)
-#define MOST_BYTES        ((size_t)32 << 30) // a journal names words of the mapping in 32 bits
-#define PLACE_MAX         256
-#define LEAST_TABLE_BYTES ((size_t)32 << 10)
+#define DEFAULT_BYTES ((size_t)16 << 20)
+#define LEAST_BYTES   ((size_t)256 << 10)
+#define MOST_BYTES    ((size_t)32 << 30) // a journal names words of the mapping in 32 bits
+#define PLACE_MAX     256
 
 // What wrote a mapping: the version of its form, and the sizes by which another C library or
 // another build would read it wrongly.
@@ -48,7 +47,7 @@ typedef struct place {
 static void shared_close(weir_store *store)
 {
     memory_store *m = (memory_store *)store;
-    munmap(m->head, m->head->size_bytes);
+    munmap(m->head, m->size_bytes);
     free(m);
 }
 
@@ -86,17 +85,6 @@ static weir_status read_place(place *out, const char *name, const char *path, we
     return WEIR_OK;
 }
 
-// What side memory must leave of a mapping, for journals and at least a group of keys.
-static size_t least_table(size_t size)
-{
-    return weir_memory_layout_of(size, 0, true).groups_at + LEAST_TABLE_BYTES;
-}
-
-static bool leaves_table(size_t size, size_t side_bytes)
-{
-    return side_bytes <= size && size - side_bytes >= least_table(size);
-}
-
 static weir_status check_options(const weir_shared_options *o, weir_error *error)
 {
     for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
@@ -130,14 +118,7 @@ static weir_status check_options(const weir_shared_options *o, weir_error *error
                          o->size_bytes);
     }
     const size_t size = o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES;
-    const weir_status status = weir_memory_check_sizes(size, o->side_bytes, o->no_side, error);
-    if (status == WEIR_OK && !leaves_table(size, o->side_bytes)) {
-        return weir_fail(error, WEIR_INVALID,
-                         "side_bytes was %zu; it must leave the table and the journals %zu of the "
-                         "%zu in size_bytes",
-                         o->side_bytes, least_table(size), size);
-    }
-    return status;
+    return weir_memory_check_sizes(size, o->side_bytes, o->no_side, true, error);
 }
 
 static weir_status io_fails(const place *p, const char *what, weir_error *error)
@@ -256,7 +237,7 @@ static weir_status make(const place *p, const weir_shared_options *o, weir_memor
 static bool sizes_agree(const weir_memory_head *head, size_t size)
 {
     if (size != head->size_bytes || size < LEAST_BYTES || size > MOST_BYTES ||
-        !leaves_table(size, head->side_bytes)) {
+        weir_memory_check_sizes(size, head->side_bytes, false, true, NULL) != WEIR_OK) {
         return false;
     }
     return head->journal_count == weir_memory_layout_of(size, head->side_bytes, true).journal_count;
