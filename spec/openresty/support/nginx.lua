@@ -22,6 +22,7 @@ local function run(command)
   return (text:gsub("%s+$", ""))
 end
 
+-- What a process says of itself may go between the open and the read, and that is nothing to read either.
 local function read(path)
   local file = io.open(path)
   if not file then
@@ -29,7 +30,7 @@ local function read(path)
   end
   local text = file:read "*a"
   file:close()
-  return text
+  return text or ""
 end
 
 function nginx.until_true(ask, what, seconds)
