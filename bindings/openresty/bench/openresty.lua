@@ -23,6 +23,7 @@ init_by_lua_block {
   local store = assert(require("resty.weir.dict").store "weir")
   local limit = weir.token_bucket { name = "access", rate = "1000000000/s" }
   limiter, log = weir.access { store = store, limits = { limit } }, weir.log
+  quiet = weir.access { store = store, limits = { limit }, headers = "none" }
 
   function admit()
     local row = store:take(limit, ngx.var.binary_remote_addr)
@@ -40,6 +41,7 @@ location = /loops { content_by_lua_block { ngx.print(require("loops").run()) } }
 location /none { alias page/; }
 location /empty { access_by_lua_block { } alias page/; }
 location /take { access_by_lua_block { return admit() } alias page/; }
+location /quiet { access_by_lua_block { quiet() } alias page/; }
 location /access { access_by_lua_block { limiter() } log_by_lua_block { log() } alias page/; }
 ]]
 
@@ -66,7 +68,8 @@ end
 local cases = {
   { path = "/empty", name = "an empty access_by_lua", target = "" },
   { path = "/take", name = "store:take", target = ", at least 0.900" },
-  { path = "/access", name = "weir.access, with headers", target = "" },
+  { path = "/quiet", name = "weir.access, no headers", target = ", at least 0.900" },
+  { path = "/access", name = "weir.access, headers, log", target = "" },
 }
 
 local function measure_requests(server)
