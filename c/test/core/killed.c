@@ -387,6 +387,17 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
     take_at(store, &checks[0], "b", 100);
 }
 
+// Of each key two records lie ahead, and one does not.
+static void the_clock_has_stepped_back(weir_store *store, const weir_check *checks)
+{
+    static const int64_t ahead_us[] = {0, 5000, 5100};
+    static const char *const ids[] = {"a", "b", "c"};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        take_at(store, &checks[0], ids[i], -ahead_us[i]);
+        take_at(store, &checks[1], ids[i], -ahead_us[i]);
+    }
+}
+
 #define BUCKET                                                                                     \
     {                                                                                              \
         .name = "bucket", .algorithm = WEIR_TOKEN_BUCKET, .rate = 10, .period_us = WEIR_SECOND     \
@@ -437,6 +448,8 @@ static operation grow_after_death = {TAKE_ALL,
                                      .name = "blocks that grow after a death"};
 static operation add_two = {TAKE_ALL,           1,           {COUNTER, LOG},
                             both_are_taken_now, .stride = 7, .name = "take_all in blocks"};
+static operation stepped = {
+    TAKE_ALL, 1, {LOG, LEASES}, the_clock_has_stepped_back, .stride = 11, .name = "stepped clock"};
 static operation oldest = {CHARGE,          1,           {SHORT_LOG},
                            three_are_taken, .stride = 7, .name = "charge of a full log"};
 static operation slide = {TAKE, 1, {COUNTER}, slots_have_passed, .stride = 7, .name = "slots"};
@@ -455,25 +468,11 @@ static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        KILLS(take_known),
-        KILLS(roll),
-        KILLS(take_new),
-        KILLS(take_full),
-        KILLS(log_full),
-        KILLS(take_two),
-        KILLS(take_two_new),
-        KILLS(grow_two),
-        KILLS(add_two),
-        KILLS(oldest),
-        KILLS(renew),
-        KILLS(slide),
-        KILLS(lapse),
-        KILLS(release),
-        KILLS(refund),
-        KILLS(reset),
-        KILLS(charge),
-        KILLS(take_after_death),
-        KILLS(grow_after_death),
+        KILLS(take_known), KILLS(roll),     KILLS(take_new),         KILLS(take_full),
+        KILLS(log_full),   KILLS(take_two), KILLS(take_two_new),     KILLS(grow_two),
+        KILLS(add_two),    KILLS(oldest),   KILLS(stepped),          KILLS(renew),
+        KILLS(slide),      KILLS(lapse),    KILLS(release),          KILLS(refund),
+        KILLS(reset),      KILLS(charge),   KILLS(take_after_death), KILLS(grow_after_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
