@@ -22,19 +22,35 @@ void weir_journal_note(weir_journal *journal, const void *bytes, size_t size)
     }
 }
 
-void weir_journal_undo(weir_journal *journal, void *mapping, size_t mapping_bytes)
+static bool lies_in(uint32_t word, const weir_words *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (word >= words[i].first && word < words[i].past) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool weir_journal_undo(weir_journal *journal, void *mapping, const weir_words *noted, size_t count)
 {
     uint64_t *words = mapping;
     if (journal->count > WEIR_JOURNAL_NOTES) {
         journal->count = 0;
+        return false;
     }
+    bool sound = true;
     while (journal->count > 0) {
         const uint32_t last = journal->count - 1;
-        if (journal->where[last] < mapping_bytes / sizeof *words) {
-            words[journal->where[last]] = journal->was[last];
+        const uint32_t word = journal->where[last];
+        if (lies_in(word, noted, count)) {
+            words[word] = journal->was[last];
+        } else {
+            sound = false;
         }
         weir_in_order();
         journal->count = last;
         weir_in_order();
     }
+    return sound;
 }

@@ -12,6 +12,7 @@
 #define WEIR_SRC_JOURNAL_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@
 typedef struct weir_journal {
     pthread_mutex_t lock; // robust. Taken before any other
     uint64_t call;        // the number of the call that writes it, or wrote it last
-    uint32_t at;          // where it lies in the mapping, in words
+    uint32_t at;          // where it lies in the mapping, in words. Every call says it anew
     uint32_t count;       // of notes. 0: there is nothing to put back
     uint64_t spare_bits;  // which of these blocks of side memory are to be freed after the call
     uint64_t spares[WEIR_JOURNAL_SPARES];
@@ -38,8 +39,15 @@ static inline void weir_in_order(void)
 // Notes the words in which the bytes lie.
 void weir_journal_note(weir_journal *journal, const void *bytes, size_t size);
 
-// Writes back what was noted. A journal that was damaged reaches nothing outside the mapping.
-void weir_journal_undo(weir_journal *journal, void *mapping, size_t mapping_bytes);
+// Words of the mapping, from one up to but not with another.
+typedef struct weir_words {
+    uint64_t first;
+    uint64_t past;
+} weir_words;
+
+// Writes back what was noted, but only to words that calls note. False when there were other notes,
+// or more than there may be: the journal was damaged.
+bool weir_journal_undo(weir_journal *journal, void *mapping, const weir_words *noted, size_t count);
 
 // Before bytes of the mapping are changed. NULL, in memory of one process, notes nothing.
 static inline void weir_keep(weir_journal *journal, const void *bytes, size_t size)

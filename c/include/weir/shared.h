@@ -60,8 +60,8 @@ typedef struct weir_shared_report {
 
 // Reads the whole table and checks that it is sound: that every cell stands where it is looked for,
 // once, that every state is one that its algorithm writes, that every block belongs to one key or
-// is free. Others go on meanwhile. WEIR_STATE with the first fault; WEIR_INVALID when the store is
-// not a shared one.
+// is free, and that what was to be put back after deaths could be. Others go on meanwhile.
+// WEIR_STATE with the first fault; WEIR_INVALID when the store is not a shared one.
 WEIR_API weir_status weir_shared_check(weir_store *store, weir_shared_report *out,
                                        weir_error *error);
 

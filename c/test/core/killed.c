@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define KEYS_MAX    2
+#define LOOKS       32   // at a key, over one span of its limit
 #define FULL_KEYS   1400 // more than the table has cells
 #define HANGS_AFTER 100  // seconds; a store that waits for the dead would wait for ever
 
@@ -44,11 +45,12 @@ typedef struct scene {
     volatile int *stage; // how far the child is, in memory that it shares
 } scene;
 
-// How the keys look from outside.
+// How the keys look from outside, now and later: what is recorded shows as it expires, piece by
+// piece.
 typedef struct look {
-    int64_t remaining[KEYS_MAX];
-    int64_t reset_after_us[KEYS_MAX];
-    int64_t retry_after_us[KEYS_MAX];
+    int64_t remaining[KEYS_MAX][LOOKS];
+    int64_t reset_after_us[KEYS_MAX][LOOKS];
+    int64_t retry_after_us[KEYS_MAX][LOOKS];
 } look;
 
 static weir_status perform(scene *s, weir_decision *out)
@@ -71,18 +73,26 @@ static weir_status perform(scene *s, weir_decision *out)
     return WEIR_INVALID;
 }
 
+static void look_at_key(scene *s, size_t i, look *l)
+{
+    weir_check check = s->checks[i];
+    check.id = "nobody";
+    check.id_size = strlen("nobody");
+    for (int k = 0; k < LOOKS; k++) {
+        weir_decision d;
+        const int64_t later_us = k * check.limit->span_us / (LOOKS - 1);
+        assert_int_equal(weir_store_peek(s->store, &check, NOW + later_us, &d, NULL), WEIR_OK);
+        l->remaining[i][k] = d.remaining;
+        l->reset_after_us[i][k] = d.reset_after_us;
+        l->retry_after_us[i][k] = d.retry_after_us;
+    }
+}
+
 static look look_at(scene *s)
 {
     look l = {0};
     for (size_t i = 0; i < s->count; i++) {
-        weir_decision d;
-        weir_check check = s->checks[i];
-        check.id = "nobody";
-        check.id_size = strlen("nobody");
-        assert_int_equal(weir_store_peek(s->store, &check, NOW, &d, NULL), WEIR_OK);
-        l.remaining[i] = d.remaining;
-        l.reset_after_us[i] = d.reset_after_us;
-        l.retry_after_us[i] = d.retry_after_us;
+        look_at_key(s, i, &l);
     }
     return l;
 }
@@ -215,8 +225,9 @@ static void assert_whole(scene *s, unsigned n, const look *before, const look *a
     }
     const look now = look_at(s);
     if (memcmp(&now, before, sizeof now) != 0 && memcmp(&now, after, sizeof now) != 0) {
-        fail_msg("%s, killed after %u steps, counted in part: %d and %d remain", s->op->name, n,
-                 (int)now.remaining[0], (int)now.remaining[1]);
+        fail_msg("%s, killed after %u steps, counted in part: %d and %d remain, at last %d and %d",
+                 s->op->name, n, (int)now.remaining[0][0], (int)now.remaining[1][0],
+                 (int)now.remaining[0][LOOKS - 1], (int)now.remaining[1][LOOKS - 1]);
     }
     check_store(s, n);
     weir_decision decision;
@@ -319,6 +330,21 @@ static void a_log_is_full(weir_store *store, const weir_check *checks)
     }
 }
 
+// What comes at the same instant changes one word in the block of each.
+static void both_are_taken_now(weir_store *store, const weir_check *checks)
+{
+    take_at(store, &checks[0], "a", 0);
+    take_at(store, &checks[1], "a", 0);
+}
+
+// As many runs as the limit lets it keep, so that a charge writes over the oldest.
+static void three_are_taken(weir_store *store, const weir_check *checks)
+{
+    for (int64_t ago_us = 900; ago_us >= 700; ago_us -= 100) {
+        take_at(store, &checks[0], "a", ago_us);
+    }
+}
+
 // Of which a refund of three forgets one and writes the other anew.
 static void pairs_are_taken(weir_store *store, const weir_check *checks)
 {
@@ -361,6 +387,17 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
     take_at(store, &checks[0], "b", 100);
 }
 
+// Of each key two records lie ahead, and one does not.
+static void the_clock_has_stepped_back(weir_store *store, const weir_check *checks)
+{
+    static const int64_t ahead_us[] = {0, 5000, 5100};
+    static const char *const ids[] = {"a", "b", "c"};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        take_at(store, &checks[0], ids[i], -ahead_us[i]);
+        take_at(store, &checks[1], ids[i], -ahead_us[i]);
+    }
+}
+
 #define BUCKET                                                                                     \
     {                                                                                              \
         .name = "bucket", .algorithm = WEIR_TOKEN_BUCKET, .rate = 10, .period_us = WEIR_SECOND     \
@@ -372,6 +409,10 @@ static void the_id_is_held(weir_store *store, const weir_check *checks)
 #define LOG                                                                                        \
     {                                                                                              \
         .name = "log", .algorithm = WEIR_SLIDING_LOG, .limit = 100, .window_us = 1000              \
+    }
+#define SHORT_LOG                                                                                  \
+    {                                                                                              \
+        .name = "log", .algorithm = WEIR_SLIDING_LOG, .limit = 3, .window_us = 1000                \
     }
 #define COUNTER                                                                                    \
     {                                                                                              \
@@ -405,8 +446,15 @@ static operation grow_after_death = {TAKE_ALL,
                                      .death = 4000,
                                      .stride = 41,
                                      .name = "blocks that grow after a death"};
+static operation add_two = {TAKE_ALL,           1,           {COUNTER, LOG},
+                            both_are_taken_now, .stride = 7, .name = "take_all in blocks"};
+static operation stepped = {
+    TAKE_ALL, 1, {LOG, LEASES}, the_clock_has_stepped_back, .stride = 11, .name = "stepped clock"};
+static operation oldest = {CHARGE,          1,           {SHORT_LOG},
+                           three_are_taken, .stride = 7, .name = "charge of a full log"};
 static operation slide = {TAKE, 1, {COUNTER}, slots_have_passed, .stride = 7, .name = "slots"};
 static operation lapse = {TAKE, 1, {LEASES}, many_have_lapsed, .stride = 47, .name = "lapsed"};
+static operation renew = {TAKE, 1, {LEASES}, the_id_is_held, .stride = 7, .name = "renew"};
 static operation release = {RELEASE, 1, {LEASES}, the_id_is_held, .stride = 7, .name = "release"};
 static operation refund = {REFUND, 3, {LOG}, pairs_are_taken, .stride = 7, .name = "refund"};
 static operation reset = {RESET, 1, {LOG}, a_log_is_full, .stride = 7, .name = "reset"};
@@ -422,6 +470,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         KILLS(take_known), KILLS(roll),     KILLS(take_new),         KILLS(take_full),
         KILLS(log_full),   KILLS(take_two), KILLS(take_two_new),     KILLS(grow_two),
+        KILLS(add_two),    KILLS(oldest),   KILLS(stepped),          KILLS(renew),
         KILLS(slide),      KILLS(lapse),    KILLS(release),          KILLS(refund),
         KILLS(reset),      KILLS(charge),   KILLS(take_after_death), KILLS(grow_after_death),
     };

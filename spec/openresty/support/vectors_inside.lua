@@ -1,7 +1,9 @@
---- vectors_inside: runs a part of one sequence of the vectors within nginx and tells what was not as expected.
+--- vectors_inside: runs sequences of the vectors on a store of resty.weir and tells what was not as expected.
 --
--- vectors_inside.run(store)   from the request's arguments: file, line, from, past (events); says the worker's pid, the
---                             rows that were right, and the first that was not
+-- vectors_inside.run(store)   in nginx, a part of one sequence, from the request's arguments: file, line, from, past
+--                             (events); says the worker's pid, the rows that were right, and the first that was not
+-- vectors_inside.file(store, name)    a whole file, in nginx or not: how many sequences, the rows that were right, and
+--                             the first of each sequence that was not
 -- vectors_inside.limit(text)  the limit that a JSON object describes, made once
 --
 -- The key is the line, so the parts of a sequence may run in any worker, as long as one ends before the next begins.
@@ -32,14 +34,15 @@ end
 
 local files = {}
 
-local function read_line(path, number)
-  if not files[path] then
-    files[path] = {}
-    for line in io.lines(path) do
-      table.insert(files[path], line)
+local function lines_of(name)
+  if not files[name] then
+    local lines = {}
+    for line in io.lines("spec/vectors/" .. name .. ".jsonl") do
+      lines[#lines + 1] = line
     end
+    files[name] = lines
   end
-  return json.decode(files[path][number])
+  return files[name]
 end
 
 local function flat(row)
@@ -73,13 +76,12 @@ local function run_all(store, vector, event, expected, key)
   return got, right
 end
 
-function vectors_inside.run(store)
-  local var = ngx.var
-  local name, line = var.arg_file, tonumber(var.arg_line)
-  local vector = read_line("spec/vectors/" .. name .. ".jsonl", line)
+-- Of the events from one up to but not with another: the rows that were right, and the first that was not, or "".
+local function part(store, name, line, from, past)
+  local vector = json.decode(lines_of(name)[line])
   local run = vector.limits and run_all or run_one
   local rows, wrong = 0, ""
-  for i = tonumber(var.arg_from), math.min(tonumber(var.arg_past) - 1, #vector.events) do
+  for i = from, math.min(past - 1, #vector.events) do
     local got, right = run(store, vector, vector.events[i], vector.expect[i], name .. " " .. line)
     for j, row in ipairs(right) do
       local was, expected = text_of(got[j]), text_of(row)
@@ -90,7 +92,25 @@ function vectors_inside.run(store)
       end
     end
   end
+  return rows, wrong
+end
+
+function vectors_inside.run(store)
+  local var = ngx.var
+  local rows, wrong = part(store, var.arg_file, tonumber(var.arg_line), tonumber(var.arg_from), tonumber(var.arg_past))
   ngx.print(ngx.worker.pid(), " ", rows, " ", wrong)
+end
+
+function vectors_inside.file(store, name)
+  local sequences, rows, wrong = #lines_of(name), 0, {}
+  for line = 1, sequences do
+    local right, first = part(store, name, line, 1, math.huge)
+    rows = rows + right
+    if first ~= "" then
+      wrong[#wrong + 1] = ("%s.jsonl:%d, %s"):format(name, line, first)
+    end
+  end
+  return sequences, rows, table.concat(wrong, "\n")
 end
 
 return vectors_inside

@@ -47,9 +47,11 @@ void weir_call_begin(weir_call *call, memory_store *m)
     weir_journal *journal = lock_journal(m);
     // Others read the number when they find one of the dead: it must not seem to be theirs.
     __atomic_store_n(&journal->call, journal->call + 1, __ATOMIC_RELAXED);
+    journal->at = (uint32_t)((uint64_t *)journal - (uint64_t *)m->head);
     call->journal = journal;
     call->token = journal->call << 8 | (uint64_t)(journal - m->journals + 1);
-    if (journal->spare_bits != 0) {
+    if (journal->count != 0 || journal->spare_bits != 0) {
+        weir_recover_rest(m, journal);
         free_spares(call);
     }
 }

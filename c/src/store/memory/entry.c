@@ -10,7 +10,7 @@
 // flood can cost.
 #define SWEEP_GROUPS 8
 
-void weir_entry_load(const weir_call *call, weir_entry *entry)
+weir_status weir_entry_load(const weir_call *call, weir_entry *entry, weir_error *error)
 {
     const weir_cell *cell = weir_table_find(&entry->place);
     entry->present = cell != NULL;
@@ -18,29 +18,37 @@ void weir_entry_load(const weir_call *call, weir_entry *entry)
     entry->copy = 0;
     entry->state = (weir_state){.instant_us = WEIR_LONG_AGO, .journal = call->journal};
     if (cell == NULL) {
-        return;
+        return WEIR_OK;
     }
     entry->state.instant_us = cell->instant_us;
     entry->state.first = cell->first;
     if (!weir_kind_has_side(cell->kind)) {
         entry->state.second = cell->second;
-        return;
+        return WEIR_OK;
+    }
+    if (cell->second == 0) {
+        return WEIR_OK;
+    }
+    if (!weir_side_has(&call->m->side, cell->second)) {
+        return weir_fail(error, WEIR_STATE,
+                         "the key has a state under limit \"%s\" that was damaged; reset it, or "
+                         "remove the store",
+                         entry->limit->name);
     }
     entry->block = cell->second;
-    if (entry->block == 0) {
-        return;
-    }
     entry->state.side = weir_side_bytes_at(&call->m->side, entry->block);
     entry->state.side_bytes = weir_side_bytes(entry->block);
     if (entry->limit->algorithm == WEIR_SLIDING_COUNTER &&
         entry->limit->slots == 1) { // a counter that had slots before, and has none now
         weir_sliding_counter_from_side(&entry->state);
     }
+    return WEIR_OK;
 }
 
-void weir_memory_forget(void *call, const weir_cell *cell)
+void weir_memory_forget(void *context, const weir_cell *cell)
 {
-    if (weir_kind_has_side(cell->kind) && cell->second != 0) {
+    weir_call *call = context;
+    if (weir_kind_has_side(cell->kind) && weir_side_uses(&call->m->side, cell->second)) {
         weir_call_free(call, cell->second);
     }
 }

@@ -132,7 +132,10 @@ static weir_status decide(joint *j, weir_decision *rows, weir_error *error)
 {
     bool allowed = true;
     for (size_t i = 0; i < j->count; i++) {
-        weir_entry_load(&j->call, &j->entries[i]);
+        const weir_status status = weir_entry_load(&j->call, &j->entries[i], error);
+        if (status != WEIR_OK) {
+            return status;
+        }
         step(j, i, WEIR_VERB_PEEK, &rows[i]);
         allowed &= rows[i].allowed;
     }

@@ -187,9 +187,9 @@ weir_status weir_memory_verb(weir_store *store, weir_verb verb, const weir_check
     weir_status status = WEIR_OK;
     weir_call_begin(&call, m);
     weir_call_lock(&call, entry.place.group);
-    weir_entry_load(&call, &entry);
-    if ((verb == WEIR_VERB_CHARGE && cost > 0) ||
-        (verb == WEIR_VERB_REFUND && weir_entry_misfits(&entry))) {
+    status = weir_entry_load(&call, &entry, error);
+    if (status == WEIR_OK && ((verb == WEIR_VERB_CHARGE && cost > 0) ||
+                              (verb == WEIR_VERB_REFUND && weir_entry_misfits(&entry)))) {
         status = weir_entry_reserve(&call, &entry, now_us, NULL, 0, error);
     }
     if (status == WEIR_OK && verb != WEIR_VERB_PEEK) {
@@ -293,8 +293,6 @@ static void lay_out(memory_store *m, const weir_memory_layout *layout)
     head->journal_count = layout->journal_count;
     for (uint32_t i = 0; i < layout->journal_count; i++) {
         init_lock(&m->journals[i].lock, shared);
-        m->journals[i].at =
-            (uint32_t)(((size_t)((char *)&m->journals[i] - (char *)head)) / sizeof(uint64_t));
     }
     for (uint32_t i = 0; i < layout->group_count; i++) {
         init_lock(&m->table.groups[i].lock, shared);

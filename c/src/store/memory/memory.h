@@ -26,6 +26,7 @@ typedef struct weir_memory_head {
     uint32_t side_free[WEIR_SIDE_ORDERS];
     pthread_mutex_t recovery_lock; // taken inside all others
     uint64_t deaths;               // holders of a lock that died
+    uint64_t damages;              // marks and notes for recovery that could not be true
     uint32_t sweep;                // the group where the next search for side memory begins
     uint32_t journal_count;        // 0 in a store of one process
 } weir_memory_head;
@@ -105,6 +106,10 @@ void weir_recover_group(memory_store *m, weir_group *group);
 void weir_recover_side(memory_store *m);
 void weir_recover_journal(memory_store *m, weir_journal *journal);
 
+// A journal that no call writes has no notes, and puts aside nothing but blocks in use. What else
+// stands there was damaged, and is dropped.
+void weir_recover_rest(memory_store *m, weir_journal *journal);
+
 static inline void weir_group_lock(memory_store *m, weir_group *group)
 {
     if (__builtin_expect(pthread_mutex_lock(&group->lock) == EOWNERDEAD, 0)) {
@@ -157,7 +162,7 @@ static inline weir_effect weir_memory_step(const weir_limit *limit, weir_state *
 }
 
 // A weir_table_forget: frees the side memory of a cell. The context is the call.
-void weir_memory_forget(void *call, const weir_cell *cell);
+void weir_memory_forget(void *context, const weir_cell *cell);
 
 // The parts of a mapping of so many bytes.
 weir_memory_layout weir_memory_layout_of(size_t size_bytes, size_t side_bytes, bool shared);
@@ -181,8 +186,9 @@ weir_status weir_memory_verb(weir_store *store, weir_verb verb, const weir_check
 weir_status weir_memory_reset(weir_store *store, const weir_check *check, weir_error *error);
 int64_t weir_memory_now_us(weir_store *store);
 
-// Reads the key's state out of its cell; a fresh one when there is none.
-void weir_entry_load(const weir_call *call, weir_entry *entry);
+// Reads the key's state out of its cell; a fresh one when there is none. WEIR_STATE when the cell
+// names side memory that there is not.
+weir_status weir_entry_load(const weir_call *call, weir_entry *entry, weir_error *error);
 
 // Whether the state must move before anything is recorded: of a counter that has more slots now
 // than when it was written.

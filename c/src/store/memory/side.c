@@ -129,6 +129,12 @@ void weir_side_free(weir_side *side, weir_journal *journal, weir_side_block bloc
     push(side, journal, unit, order);
 }
 
+bool weir_side_uses(const weir_side *side, weir_side_block block)
+{
+    return weir_side_has(side, block) &&
+           side->heads[(block >> 6) - 1] == (HEAD_USED | weir_side_order(block));
+}
+
 // Whether the list of an order holds blocks that are free and of that order, linked both ways.
 static bool list_is_sound(const weir_side *side, unsigned order, size_t *out_units)
 {

@@ -39,6 +39,9 @@ weir_side_block weir_side_alloc(weir_side *side, weir_journal *journal, size_t b
 
 void weir_side_free(weir_side *side, weir_journal *journal, weir_side_block block);
 
+// Whether the block is one that was allotted and not freed.
+bool weir_side_uses(const weir_side *side, weir_side_block block);
+
 // Walks all blocks and the lists of the free ones. `used` is called for each block in use. False
 // when they contradict each other.
 bool weir_side_walk(const weir_side *side, void (*used)(void *context, weir_side_block block),
@@ -52,6 +55,15 @@ static inline unsigned weir_side_order(weir_side_block block)
 static inline size_t weir_side_bytes(weir_side_block block)
 {
     return (size_t)WEIR_SIDE_UNIT << weir_side_order(block);
+}
+
+// Whether there is such a block. What names one in shared memory may have been damaged.
+static inline bool weir_side_has(const weir_side *side, weir_side_block block)
+{
+    const uint64_t unit = (block >> 6) - 1;
+    const unsigned order = weir_side_order(block);
+    return unit < side->count && order < WEIR_SIDE_ORDERS &&
+           (UINT64_C(1) << order) <= side->count - unit;
 }
 
 static inline void *weir_side_bytes_at(const weir_side *side, weir_side_block block)

@@ -30,15 +30,12 @@ static weir_status fault(reading *r, const char *what, size_t group)
 
 static bool claim(reading *r, weir_side_block block)
 {
-    const uint64_t unit = (block >> 6) - 1;
-    const unsigned order = weir_side_order(block);
-    const weir_side *side = &r->m->side;
-    if (block >> 6 == 0 || unit >= side->count || order >= WEIR_SIDE_ORDERS ||
-        (UINT64_C(1) << order) > side->count - unit) {
+    if (!weir_side_has(&r->m->side, block)) {
         return false;
     }
-    r->stray += r->owned[unit] != 0;
-    r->owned[unit] = (unsigned char)(order + 1);
+    unsigned char *owned = &r->owned[(block >> 6) - 1];
+    r->stray += *owned != 0;
+    *owned = (unsigned char)(weir_side_order(block) + 1);
     return true;
 }
 
@@ -110,23 +107,19 @@ static void see_used(void *context, weir_side_block block)
 }
 
 // Blocks that calls have put aside are accounted for too. The journals come before all other locks.
-static weir_status read_spares(reading *r)
+static void read_spares(reading *r)
 {
-    bool sound = true;
     for (uint32_t i = 0; i < r->m->journal_count; i++) {
         weir_journal *journal = &r->m->journals[i];
         if (pthread_mutex_lock(&journal->lock) == EOWNERDEAD) {
             weir_recover_journal(r->m, journal);
         }
-        sound &= journal->spare_bits >> WEIR_JOURNAL_SPARES == 0;
-        for (uint64_t bits = journal->spare_bits; sound && bits != 0; bits &= bits - 1) {
-            sound = claim(r, journal->spares[__builtin_ctzll(bits)]);
+        weir_recover_rest(r->m, journal);
+        for (uint64_t bits = journal->spare_bits; bits != 0; bits &= bits - 1) {
+            claim(r, journal->spares[__builtin_ctzll(bits)]);
         }
         pthread_mutex_unlock(&journal->lock);
     }
-    return sound ? WEIR_OK
-                 : weir_fail(r->error, WEIR_STATE,
-                             "a journal has put a block aside that is none of side memory");
 }
 
 static weir_status read_side(reading *r, uint64_t changes)
@@ -174,13 +167,26 @@ static weir_status read_all(reading *r)
     r->stray = 0;
     r->report = (weir_shared_report){.side_bytes = (uint64_t)m->side.count * WEIR_SIDE_UNIT};
     const uint64_t changes = side_changes(m);
-    weir_status status = read_spares(r);
+    weir_status status = WEIR_OK;
+    read_spares(r);
     for (uint32_t i = 0; i < m->table.group_count && status == WEIR_OK; i++) {
         weir_group_lock(m, &m->table.groups[i]);
         status = read_group(r, i);
         weir_group_unlock(&m->table.groups[i]);
     }
     return status == WEIR_OK ? read_side(r, changes) : status;
+}
+
+static weir_status read_damages(const reading *r)
+{
+    const uint64_t damages = __atomic_load_n(&r->m->head->damages, __ATOMIC_RELAXED);
+    if (damages == 0) {
+        return WEIR_OK;
+    }
+    return weir_fail(r->error, WEIR_STATE,
+                     "%" PRIu64 " times what calls note for the case of their death was damaged "
+                     "and could not be followed; some may have counted in part",
+                     damages);
 }
 
 weir_status weir_shared_check(weir_store *store, weir_shared_report *out, weir_error *error)
@@ -199,6 +205,9 @@ weir_status weir_shared_check(weir_store *store, weir_shared_report *out, weir_e
         status = read_all(&r);
     }
     free(r.owned);
+    if (status == WEIR_OK) {
+        status = read_damages(&r);
+    }
     if (status == WEIR_OK) {
         *out = r.report;
         out->deaths = __atomic_load_n(&r.m->head->deaths, __ATOMIC_RELAXED);
