@@ -1,10 +1,11 @@
---- proxy: stands between nginx and a Redis, and answers the calls as a test wants. It runs while a request is under way.
+--- proxy: stands between nginx and a Redis, and answers calls as a test wants. It runs while a request is under way.
 --
 -- proxy.open(server)         on a free port of loopback; `url` is its own
--- proxy.on_call              a function of a call's words and of one that has the server run them and gives the bytes of
---                            its reply; it gives the bytes for the client, "" for none, and what is done then: nothing,
---                            "close", or a function that is called again and again for more of them
---                            nil: what the server says. AUTH, SELECT and CLIENT pass whatever it is
+-- proxy.on_call              a function of a call's words, and of one that has the server run them and gives the bytes
+--                            of its reply. It gives the bytes for the client, "" for none, and what is done then:
+--                            nothing, "close", or a function that is called again and again for more of them
+--                            nil: what the server says
+-- proxy.on_hello             the same for what comes before calls: AUTH, SELECT and CLIENT
 -- proxy:ask(host, code)      what the code answers inside nginx, while the proxy serves
 -- proxy.calls, proxy.connections    how many there were
 -- proxy:standing()           how many connections nginx has open to it
@@ -83,9 +84,10 @@ function Proxy:answer(client, words)
   end
   local is_call = words[1]:lower():find "^eval" or words[1]:lower() == "del"
   self.calls = self.calls + (is_call and 1 or 0)
+  local respond = is_call and self.on_call or not is_call and self.on_hello
   local bytes, after
-  if is_call and self.on_call then
-    bytes, after = self.on_call(words, forward)
+  if respond then
+    bytes, after = respond(words, forward)
   else
     bytes = forward()
   end
