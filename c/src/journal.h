@@ -38,8 +38,8 @@ static inline void weir_in_order(void)
 // Notes the words in which the bytes lie.
 void weir_journal_note(weir_journal *journal, const void *bytes, size_t size);
 
-// Writes back what was noted.
-void weir_journal_undo(weir_journal *journal);
+// Writes back what was noted. A journal that was damaged reaches nothing outside the mapping.
+void weir_journal_undo(weir_journal *journal, void *mapping, size_t mapping_bytes);
 
 // Before bytes of the mapping are changed. NULL, in memory of one process, notes nothing.
 static inline void weir_keep(weir_journal *journal, const void *bytes, size_t size)

@@ -28,6 +28,7 @@ enum { EXIT_FINE = 0, EXIT_REFUSED = 1, EXIT_MISUSE = 2 };
     X(reset, LIMIT_AND_KEY, "forget one key of a store")                                           \
     X(inspect, LIMIT_AND_KEY " [COST]", "what the server keeps for the key")                       \
     X(scripts, "[print NAME | load [URL]]", "the scripts that decide inside a Redis server")       \
+    X(shared, "check|remove NAME|PATH", "is this shared memory sound?")                            \
     X(doctor, "[URL]", "is this Redis fit to keep limits?")
 
 #define COMMAND_DECLARE(name, arguments, summary) int command_##name(int argc, char **argv);

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "decision.h"
 #include "store/check_words.h"
+#include "store/mapping.h"
 #include "store/redis/ask.h"
 #include "text.h"
 
@@ -174,6 +175,11 @@ int command_inspect(int argc, char **argv)
                          "Exits with 0 when the state could be read.");
     if (status != EXIT_FINE) {
         return status == OPTIONS_HELP ? EXIT_FINE : status;
+    }
+    if (mapping_is(words.store)) {
+        complain("inspect: shared memory keeps no names of keys; weir peek says what it decides");
+        weir_store_close(words.store);
+        return EXIT_MISUSE;
     }
     kept k;
     weir_decision peek;

@@ -27,6 +27,7 @@ typedef struct weir_shared_options {
     size_t size_bytes; // 0: what the mapping has; 16 MiB for a new one. All taken at open
     size_t side_bytes; // of which for logs, slots and leases. 0: what the mapping has; a quarter
     bool no_side;      // no logs, no sliding_counter with slots, no concurrency: all of it is table
+    bool existing;     // only one that is there already: WEIR_IO when there is none
     weir_misfit misfit;
     uint32_t mode;    // of a new mapping. 0: 0600. Whoever may write it is trusted
     int64_t owner;    // uid of a new mapping. 0: who opens it, so a root that gives none keeps it

@@ -119,7 +119,8 @@ int check_words_read(check_words *out, int argc, char **argv, bool takes_cost, c
     }
     if (code == OPTIONS_HELP) {
         char details[3000];
-        snprintf(details, sizeof details, "%s\n\n%s\n%s", does, LIMIT_WORDS_HELP, STORE_URL_HELP);
+        snprintf(details, sizeof details, "%s\n\n%s\n%s", does, LIMIT_WORDS_HELP,
+                 STORE_URL_HELP STORE_MAPPING_HELP);
         command_help(name, details, specs, SPECS);
         return OPTIONS_HELP;
     }
@@ -128,7 +129,7 @@ int check_words_read(check_words *out, int argc, char **argv, bool takes_cost, c
         !read_words(out, &g, name, argv + 1, (size_t)reader.words, takes_cost)) {
         return EXIT_MISUSE;
     }
-    if (store_open(g.url, &out->store, &error) != WEIR_OK) {
+    if (store_open_any(g.url, &out->store, &error) != WEIR_OK) {
         complain("%s: %s", name, error.message);
         return EXIT_MISUSE;
     }

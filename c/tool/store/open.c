@@ -10,13 +10,19 @@
 #include <weir/redis.h>
 
 #include "store/apart.h"
+#include "store/mapping.h"
 #include "store/redis/ask.h"
 
 #define DEADLINE_US (5 * WEIR_SECOND)
 
+static const char *given(const char *url)
+{
+    return url ? url : getenv("WEIR_STORE");
+}
+
 weir_status store_open(const char *url, weir_store **out, weir_error *error)
 {
-    url = url ? url : getenv("WEIR_STORE");
+    url = given(url);
     if (!url || !url[0]) {
         snprintf(error->message, sizeof error->message,
                  "a store must be given by its URL, such as redis://127.0.0.1:6379; WEIR_STORE of "
@@ -33,6 +39,14 @@ weir_status store_open(const char *url, weir_store **out, weir_error *error)
     }
     explicit_bzero(&said, sizeof said);
     return status;
+}
+
+weir_status store_open_any(const char *url, weir_store **out, weir_error *error)
+{
+    mapping m;
+    url = given(url);
+    return url && mapping_of_url(url, &m) ? mapping_open(&m, out, error)
+                                          : store_open(url, out, error);
 }
 
 static weir_status check_alone(weir_store *store, weir_error *error)

@@ -7,7 +7,7 @@
 -- server:log()                  the error log
 -- server:kill(pid)              kills a worker, which nginx replaces
 -- server:stop()                 and waits until it is gone; fails when a worker was killed by a signal not sent here
--- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most; else fails with what is wrong
+-- nginx.until_true(ask, what)   asks until it is so, for ten seconds at most unless said; else fails with what is wrong
 
 local http = require "socket.http"
 local ltn12 = require "ltn12"
@@ -22,6 +22,7 @@ local function run(command)
   return (text:gsub("%s+$", ""))
 end
 
+-- What a process says of itself may go between the open and the read, and that is nothing to read either.
 local function read(path)
   local file = io.open(path)
   if not file then
@@ -29,11 +30,11 @@ local function read(path)
   end
   local text = file:read "*a"
   file:close()
-  return text
+  return text or ""
 end
 
-function nginx.until_true(ask, what)
-  local deadline = socket.gettime() + 10
+function nginx.until_true(ask, what, seconds)
+  local deadline = socket.gettime() + (seconds or 10)
   while not ask() do
     assert(socket.gettime() < deadline, what)
     socket.select(nil, nil, 0.005)
@@ -157,7 +158,7 @@ function Server:stop()
   run("kill -QUIT " .. self.pid)
   nginx.until_true(function()
     return read("/proc/" .. self.pid .. "/cmdline") == ""
-  end, "nginx does not stop")
+  end, "nginx does not stop", 60) -- connections that linger are waited for
   local log = self:log()
   run("rm -rf " .. self.folder)
   for pid in log:gmatch "worker process (%d+) exited on signal" do

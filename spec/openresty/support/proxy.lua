@@ -1,9 +1,9 @@
 --- proxy: stands between nginx and a Redis, and answers calls as a test wants. It runs while a request is under way.
 --
 -- proxy.open(server)         on a free port of loopback; `url` is its own
--- proxy.on_call              a function of a call's words, and of one that has the server run them and gives the bytes
---                            of its reply. It gives the bytes for the client, "" for none, and what is done then:
---                            nothing, "close", or a function that is called again and again for more of them
+-- proxy.on_call              a function of a call's words and of one that has the server run them and gives bytes of
+--                            its reply; it gives the bytes for the client, "" for none, and what follows: nothing,
+--                            "close", or a function that is called again and again for more of them
 --                            nil: what the server says
 -- proxy.on_hello             the same for what comes before calls: AUTH, SELECT and CLIENT
 -- proxy:ask(host, code)      what the code answers inside nginx, while the proxy serves

@@ -9,7 +9,7 @@
 
 static weir_journal *lock_journal(memory_store *m)
 {
-    const uint32_t count = m->head->journal_count;
+    const uint32_t count = m->journal_count;
     const uint32_t first = __atomic_fetch_add(&m->next_journal, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i <= count; i++) {
         weir_journal *journal = &m->journals[(first + i) % count];

@@ -230,17 +230,25 @@ int64_t weir_memory_now_us(weir_store *store)
     return weir_memory_clock((memory_store *)store);
 }
 
-weir_status weir_memory_check_sizes(size_t size, size_t side_bytes, bool no_side, weir_error *error)
+// What side memory must leave of a mapping, for journals and at least a group of keys.
+static size_t least_table(size_t size, bool shared)
+{
+    return LEAST_TABLE_BYTES + (shared ? weir_memory_layout_of(size, 0, true).groups_at : 0);
+}
+
+weir_status weir_memory_check_sizes(size_t size, size_t side_bytes, bool no_side, bool shared,
+                                    weir_error *error)
 {
     if (no_side && side_bytes != 0) {
         return weir_fail(error, WEIR_INVALID,
                          "side_bytes was %zu with no_side; give one or the other", side_bytes);
     }
-    if (side_bytes > size - LEAST_TABLE_BYTES) {
+    const size_t least = least_table(size, shared);
+    if (side_bytes > size - least) {
         return weir_fail(
             error, WEIR_INVALID,
-            "side_bytes was %zu; it must leave the table 32 KiB of the %zu in size_bytes",
-            side_bytes, size);
+            "side_bytes was %zu; it must leave the table %zu KiB of the %zu in size_bytes",
+            side_bytes, (least + 1023) / 1024, size);
     }
     return WEIR_OK;
 }
@@ -309,6 +317,8 @@ void weir_memory_attach(memory_store *m, const weir_store_kind *kind, weir_memor
                              head->side_bytes > 0 ? head->size_bytes - layout->side_at : 0,
                              head->side_free),
         .head = head,
+        .size_bytes = head->size_bytes,
+        .journal_count = layout->journal_count,
         .journals = layout->journal_count > 0 ? (weir_journal *)(base + layout->journals_at) : NULL,
     };
     if (fresh) {

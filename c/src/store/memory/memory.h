@@ -44,8 +44,10 @@ typedef struct memory_store {
     const weir_clock *clock;
     weir_side side;
     weir_memory_head *head;
+    size_t size_bytes;      // of the mapping, from the head on
     weir_journal *journals; // NULL in a store of one process
-    uint32_t next_journal;  // which is tried first
+    uint32_t journal_count;
+    uint32_t next_journal; // which is tried first
 } memory_store;
 
 // One call on a store: the journal that it writes, and whether it holds the lock of side memory.
@@ -160,8 +162,8 @@ void weir_memory_forget(void *call, const weir_cell *cell);
 // The parts of a mapping of so many bytes.
 weir_memory_layout weir_memory_layout_of(size_t size_bytes, size_t side_bytes, bool shared);
 
-// Checks the sizes that options give.
-weir_status weir_memory_check_sizes(size_t size_bytes, size_t side_bytes, bool no_side,
+// Checks the sizes that options give, of which the first is one that a store may have.
+weir_status weir_memory_check_sizes(size_t size_bytes, size_t side_bytes, bool no_side, bool shared,
                                     weir_error *error);
 
 // Fills the handle of a mapping that begins at `head`; with `fresh` lays out a mapping that is all

@@ -22,7 +22,7 @@ static void private_close(weir_store *store)
     }
     pthread_mutex_destroy(&m->head->side_lock);
     pthread_mutex_destroy(&m->head->recovery_lock);
-    munmap(m, m->head->size_bytes + HANDLE_BYTES);
+    munmap(m, m->size_bytes + HANDLE_BYTES);
 }
 
 static const weir_store_kind private_kind = {
@@ -79,7 +79,8 @@ weir_status weir_memory_open(weir_store **out, const weir_memory_options *option
         return weir_fail(error, WEIR_INVALID, "size_bytes was %zu; it must be at most 64 TiB",
                          size);
     }
-    const weir_status status = weir_memory_check_sizes(size, o->side_bytes, o->no_side, error);
+    const weir_status status =
+        weir_memory_check_sizes(size, o->side_bytes, o->no_side, false, error);
     if (status != WEIR_OK) {
         return status;
     }
@@ -110,7 +111,7 @@ weir_status weir_memory_counters(weir_store *store, weir_counters *out)
     }
     memory_store *m = (memory_store *)store;
     const size_t handle_bytes = m->journals == NULL ? HANDLE_BYTES : 0;
-    *out = (weir_counters){.size_bytes = m->head->size_bytes + handle_bytes};
+    *out = (weir_counters){.size_bytes = m->size_bytes + handle_bytes};
     for (uint32_t i = 0; i < m->table.group_count; i++) {
         weir_group *group = &m->table.groups[i];
         weir_group_lock(m, group);

@@ -9,15 +9,16 @@
 
 static void put_back(memory_store *m, uint64_t token)
 {
-    if (token == 0) {
+    const uint64_t number = token & 255;
+    if (number == 0 || number > m->journal_count) {
         return;
     }
-    weir_journal *journal = &m->journals[(token & 255) - 1];
+    weir_journal *journal = &m->journals[number - 1];
     if (pthread_mutex_lock(&m->head->recovery_lock) == EOWNERDEAD) {
         pthread_mutex_consistent(&m->head->recovery_lock); // to put back may be begun again
     }
     if (__atomic_load_n(&journal->call, __ATOMIC_RELAXED) == token >> 8) {
-        weir_journal_undo(journal);
+        weir_journal_undo(journal, m->head, m->size_bytes);
     }
     pthread_mutex_unlock(&m->head->recovery_lock);
 }
@@ -42,13 +43,13 @@ static void count_death(memory_store *m)
 void weir_recover_group(memory_store *m, weir_group *group)
 {
     put_back(m, group->call);
-    if (group->undo_at != 0) {
+    if (group->undo_at != 0 && group->undo_at <= WEIR_GROUP_SETS * WEIR_SET_CELLS) {
         const uint64_t at = group->undo_at - 1;
         weir_set *sets = m->table.sets + (size_t)(group - m->table.groups) * WEIR_GROUP_SETS;
         sets[at / WEIR_SET_CELLS].cells[at % WEIR_SET_CELLS] = group->undo;
         weir_in_order();
-        group->undo_at = 0;
     }
+    group->undo_at = 0;
     group->keys = keys_in(m, group) & UINT16_MAX;
     group->call = 0;
     count_death(m);

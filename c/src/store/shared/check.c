@@ -110,18 +110,23 @@ static void see_used(void *context, weir_side_block block)
 }
 
 // Blocks that calls have put aside are accounted for too. The journals come before all other locks.
-static void read_spares(reading *r)
+static weir_status read_spares(reading *r)
 {
-    for (uint32_t i = 0; i < r->m->head->journal_count; i++) {
+    bool sound = true;
+    for (uint32_t i = 0; i < r->m->journal_count; i++) {
         weir_journal *journal = &r->m->journals[i];
         if (pthread_mutex_lock(&journal->lock) == EOWNERDEAD) {
             weir_recover_journal(r->m, journal);
         }
-        for (uint64_t bits = journal->spare_bits; bits != 0; bits &= bits - 1) {
-            claim(r, journal->spares[__builtin_ctzll(bits)]);
+        sound &= journal->spare_bits >> WEIR_JOURNAL_SPARES == 0;
+        for (uint64_t bits = journal->spare_bits; sound && bits != 0; bits &= bits - 1) {
+            sound = claim(r, journal->spares[__builtin_ctzll(bits)]);
         }
         pthread_mutex_unlock(&journal->lock);
     }
+    return sound ? WEIR_OK
+                 : weir_fail(r->error, WEIR_STATE,
+                             "a journal has put a block aside that is none of side memory");
 }
 
 static weir_status read_side(reading *r, uint64_t changes)
@@ -169,8 +174,7 @@ static weir_status read_all(reading *r)
     r->stray = 0;
     r->report = (weir_shared_report){.side_bytes = (uint64_t)m->side.count * WEIR_SIDE_UNIT};
     const uint64_t changes = side_changes(m);
-    read_spares(r);
-    weir_status status = WEIR_OK;
+    weir_status status = read_spares(r);
     for (uint32_t i = 0; i < m->table.group_count && status == WEIR_OK; i++) {
         weir_group_lock(m, &m->table.groups[i]);
         status = read_group(r, i);

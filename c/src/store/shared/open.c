@@ -47,7 +47,7 @@ typedef struct place {
 static void shared_close(weir_store *store)
 {
     memory_store *m = (memory_store *)store;
-    munmap(m->head, m->head->size_bytes);
+    munmap(m->head, m->size_bytes);
     free(m);
 }
 
@@ -96,6 +96,14 @@ static weir_status check_options(const weir_shared_options *o, weir_error *error
         return weir_fail(error, WEIR_INVALID, "misfit was %d; it must be a weir_misfit",
                          (int)o->misfit);
     }
+    if (o->existing && o->misfit == WEIR_MISFIT_REBUILD) {
+        return weir_fail(error, WEIR_INVALID,
+                         "existing was given with misfit rebuild, which makes one; leave one out");
+    }
+    if (o->existing && o->name == NULL && o->path == NULL) {
+        return weir_fail(error, WEIR_INVALID,
+                         "existing was given without name or path; give one of them");
+    }
     if (o->mode > 0777) {
         return weir_fail(error, WEIR_INVALID, "mode was 0%o; it must be at most 0777", o->mode);
     }
@@ -109,8 +117,8 @@ static weir_status check_options(const weir_shared_options *o, weir_error *error
                          "size_bytes was %zu; it must be from 262144 (256 KiB) to 32 GiB",
                          o->size_bytes);
     }
-    return weir_memory_check_sizes(o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES,
-                                   o->side_bytes, o->no_side, error);
+    const size_t size = o->size_bytes != 0 ? o->size_bytes : DEFAULT_BYTES;
+    return weir_memory_check_sizes(size, o->side_bytes, o->no_side, true, error);
 }
 
 static weir_status io_fails(const place *p, const char *what, weir_error *error)
@@ -157,7 +165,7 @@ static weir_status open_locked(place *p, const weir_shared_options *o, struct st
                                weir_error *error)
 {
     while (true) {
-        p->file = open_file(p, O_RDWR | O_CREAT);
+        p->file = open_file(p, o->existing ? O_RDWR : O_RDWR | O_CREAT);
         if (p->file < 0) {
             return io_fails(p, "opened", error);
         }
@@ -225,6 +233,16 @@ static weir_status make(const place *p, const weir_shared_options *o, weir_memor
     return WEIR_OK;
 }
 
+// Whether the sizes in the head are those of the file, and lead to what was laid out by them.
+static bool sizes_agree(const weir_memory_head *head, size_t size)
+{
+    if (size != head->size_bytes || size < LEAST_BYTES || size > MOST_BYTES ||
+        weir_memory_check_sizes(size, head->side_bytes, false, true, NULL) != WEIR_OK) {
+        return false;
+    }
+    return head->journal_count == weir_memory_layout_of(size, head->side_bytes, true).journal_count;
+}
+
 // Whether the mapping is what the options ask for. Its first bytes are read through the file, so
 // that one that is too short is no fault.
 static weir_status check_fit(const place *p, const struct stat *info, const weir_shared_options *o,
@@ -237,12 +255,11 @@ static weir_status check_fit(const place *p, const struct stat *info, const weir
                          "ask for misfit rebuild",
                          p->name);
     }
-    if (size != head->size_bytes || size < LEAST_BYTES || size > MOST_BYTES ||
-        (head->side_bytes != 0 &&
-         weir_memory_check_sizes(size, head->side_bytes, false, NULL) != WEIR_OK)) {
+    if (!sizes_agree(head, size)) {
         return weir_fail(error, WEIR_MISMATCH,
-                         "shared memory \"%s\" is %zu bytes long; it says %" PRIu64, p->name, size,
-                         head->size_bytes);
+                         "shared memory \"%s\" is %zu bytes long; its head says %" PRIu64
+                         ", with %" PRIu64 " of side memory and %" PRIu32 " journals",
+                         p->name, size, head->size_bytes, head->side_bytes, head->journal_count);
     }
     if (o->size_bytes != 0 && o->size_bytes != size) {
         return weir_fail(error, WEIR_MISMATCH, "size_bytes was %zu; shared memory \"%s\" has %zu",
@@ -271,6 +288,10 @@ static weir_status find_or_make(place *p, struct stat *info, const weir_shared_o
         return io_fails(p, "read", error);
     }
     *out_fresh = info->st_size == 0 || head.form == UNFINISHED;
+    if (*out_fresh && o->existing) {
+        return weir_fail(error, WEIR_IO,
+                         "shared memory \"%s\" was never finished; it holds nothing", p->name);
+    }
     if (*out_fresh) {
         return make(p, o, out, error);
     }

@@ -9,6 +9,8 @@
 --                               code of the first that is not
 -- core.check(out, limit, key, cost)     fills a weir_check; gives the texts that it points to, which must live as long.
 --                               Else nil, message, code
+-- core.checks(list, read)       how many checks there are, when read(i, check) was true of each; else nil, ...
+-- core.now(now_us)              the caller's time, 0 for the store's clock; else nil, message, code
 -- core.failed(status, err)      nil, message, code, of a call that did not answer WEIR_OK
 -- core.row(decision)            a row as a table of numbers
 -- core.sources                  who decided, by the library's code, as a row says it
@@ -62,7 +64,7 @@ local ABI = 1
 local WHOLE_MAX = 2 ^ 53
 local COST_MAX = 2 ^ 43
 
-local core = { ABI = ABI, COST_MAX = COST_MAX, NOW_MAX = 2 ^ 52 }
+local core = { ABI = ABI, COST_MAX = COST_MAX, NOW_MAX = 2 ^ 52, CHECKS_MAX = 32 }
 
 function core.find(name)
   return package.searchpath("lib" .. name, package.cpath) or ("lib%s.so.0"):format(name)
@@ -117,6 +119,10 @@ function core.whole(value, field, most)
   return core.invalid(field, value, ("a whole number from 0 to %.0f"):format(most))
 end
 
+function core.now(now_us)
+  return core.whole(now_us == nil and 0 or now_us, "now_us", core.NOW_MAX)
+end
+
 function core.numbers(list)
   for _, one in ipairs(list) do
     local value, field, least, most = one[1], one[2], one[3], one[4]
@@ -153,6 +159,26 @@ function core.check(out, limit, key, cost)
     out.id, out.id_size = cost, #cost
   end
   return text, cost
+end
+
+function core.checks(list, read)
+  if type(list) ~= "table" then
+    return core.invalid("checks", list, "a list of checks, which limit(key, cost) makes")
+  end
+  local count = #list
+  if count < 1 or count > core.CHECKS_MAX then
+    return core.invalid("the number of checks", count, "from 1 to " .. core.CHECKS_MAX)
+  end
+  for i = 1, count do
+    if type(list[i]) ~= "table" then
+      return core.invalid(("checks[%d]"):format(i), list[i], "a check, which limit(key, cost) makes")
+    end
+    local fine, message, code = read(i, list[i])
+    if not fine then
+      return nil, ("checks[%d]: %s"):format(i, message), code
+    end
+  end
+  return count
 end
 
 core.sources = { [0] = "store", "deny_on_error", "allow_on_error" }

@@ -37,7 +37,7 @@ int weir_headers_form_parse(const char *name, int *out, weir_error *);
 ]]
 
 local lib = core.lib
-local CHECKS_MAX = 32
+local CHECKS_MAX = core.CHECKS_MAX
 local WHOLE_MAX = 2 ^ 53
 
 -- Filled and read within one call, which never yields.

@@ -38,7 +38,6 @@ local settings = require "resty.weir.redis.settings"
 local words = require "resty.weir.redis.words"
 
 local lib = core.lib
-local CHECKS_MAX = 32
 local DENIED_RETRY_US = 1000000
 
 local Store = {}
@@ -164,7 +163,7 @@ local function read_now(now_us)
   if not fine then
     return nil, message, code
   end
-  return core.whole(now_us == nil and 0 or now_us, "now_us", core.NOW_MAX)
+  return core.now(now_us)
 end
 
 -- A limit's own script. The first word is left for the script.
@@ -231,24 +230,14 @@ for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", 
 end
 
 local function read_list(list)
-  if type(list) ~= "table" then
-    return core.invalid("checks", list, "a list of checks, which limit(key, cost) makes")
-  end
-  local count = #list
-  if count < 1 or count > CHECKS_MAX then
-    return core.invalid("the number of checks", count, "from 1 to " .. CHECKS_MAX)
-  end
   local checks = {}
-  for i = 1, count do
-    local one = list[i]
-    if type(one) ~= "table" then
-      return core.invalid(("checks[%d]"):format(i), one, "a check, which limit(key, cost) makes")
-    end
-    local check, message, code = read_check("take", one[1], one[2], one[3], one.tag)
-    if not check then
-      return nil, ("checks[%d]: %s"):format(i, message), code
-    end
+  local count, message, code = core.checks(list, function(i, one)
+    local check, why, name = read_check("take", one[1], one[2], one[3], one.tag)
     checks[i] = check
+    return check, why, name
+  end)
+  if not count then
+    return nil, message, code
   end
   return checks
 end

@@ -37,7 +37,7 @@ void weir_store_close(weir_store *);
 ]]
 
 local lib = core.lib
-local CHECKS_MAX = 32
+local CHECKS_MAX = core.CHECKS_MAX
 
 -- Filled and read within one call, which never yields.
 local check = ffi.new "weir_check"
@@ -48,10 +48,6 @@ local counters = ffi.new "weir_counters"
 
 local Store = { in_memory = true }
 Store.__index = Store
-
-local function read_now(now_us)
-  return core.whole(now_us == nil and 0 or now_us, "now_us", core.NOW_MAX)
-end
 
 -- The verbs as a weir_decision, of which no row is made: it is good until the next call of any verb.
 local ask = {}
@@ -65,7 +61,7 @@ for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", 
       return nil, id, code
     end
     local now, message
-    now, message, code = read_now(now_us)
+    now, message, code = core.now(now_us)
     if not now then
       return nil, message, code
     end
@@ -85,40 +81,36 @@ for _, verb in ipairs { "take", "peek", "refund", "charge", "acquire", "renew", 
   end
 end
 
--- Reads a list into `checks`. Gives how many there are, and the texts that they point to: nothing may be allocated
--- between that and the call, or Lua could collect them.
-local function read_checks(list)
-  if type(list) ~= "table" then
-    return core.invalid("checks", list, "a list of checks, which limit(key, cost) makes")
+-- The texts that `checks` points to, so that Lua does not collect them.
+local kept = {} -- luacheck: ignore 241
+
+local function read_check(i, one)
+  local text, id, code = core.check(checks[i - 1], one[1], one[2], one[3])
+  if not text then
+    return nil, id, code
   end
-  local count = #list
-  if count < 1 or count > CHECKS_MAX then
-    return core.invalid("the number of checks", count, "from 1 to " .. CHECKS_MAX)
+  kept[2 * i - 1], kept[2 * i] = text, id
+  return true
+end
+
+-- Reads a list into `checks`. Gives how many there are, and the time.
+local function read_call(list, now_us)
+  local now, message, code = core.now(now_us)
+  if not now then
+    return nil, message, code
   end
-  local texts = {}
-  for i = 1, count do
-    local one = list[i]
-    if type(one) ~= "table" then
-      return core.invalid(("checks[%d]"):format(i), one, "a check, which limit(key, cost) makes")
-    end
-    local text, id, code = core.check(checks[i - 1], one[1], one[2], one[3])
-    if not text then
-      return nil, ("checks[%d]: %s"):format(i, id), code
-    end
-    texts[2 * i - 1], texts[2 * i] = text, id
+  local count
+  count, message, code = core.checks(list, read_check)
+  if not count then
+    return nil, message, code
   end
-  return count, texts
+  return count, now
 end
 
 function Store:take_all(list, now_us)
-  local count, texts, code = read_checks(list)
+  local count, now, code = read_call(list, now_us)
   if not count then
-    return nil, texts, code
-  end
-  local now, message
-  now, message, code = read_now(now_us)
-  if not now then
-    return nil, message, code
+    return nil, now, code
   end
   local status = lib.weir_store_take_all(self.c, checks, count, now, decision, rows, core.error)
   if status ~= 0 then
@@ -133,14 +125,9 @@ function Store:take_all(list, now_us)
 end
 
 function Store:take_many(list, now_us)
-  local count, texts, code = read_checks(list)
+  local count, now, code = read_call(list, now_us)
   if not count then
-    return nil, texts, code
-  end
-  local now, message
-  now, message, code = read_now(now_us)
-  if not now then
-    return nil, message, code
+    return nil, now, code
   end
   lib.weir_store_take_many(self.c, checks, count, now, rows, nil)
   local own = {}
