@@ -70,6 +70,7 @@ end
 function Proxy:accept()
   local client = { socket = self.listener:accept(), text = "" }
   client.socket:settimeout(0)
+  client.socket:setoption("tcp-nodelay", true)
   client.upstream = unix.stream and unix.stream() or unix()
   assert(client.upstream:connect(self.server.path))
   self.clients[client.socket] = client
@@ -116,14 +117,14 @@ function Proxy:read(client)
   end
 end
 
--- One turn. Gives whether `watched` can be read.
-function Proxy:turn(watched)
+-- One turn, which waits up to so many seconds for something to do. Gives whether `watched` can be read.
+function Proxy:turn(wait_s, watched)
   local list, trickles = { self.listener, watched }, false
   for stream, client in pairs(self.clients) do
     list[#list + 1] = stream
     trickles = trickles or client.more
   end
-  local ready = socket.select(list, nil, trickles and 0.005 or 0.05)
+  local ready = socket.select(list, nil, trickles and 0.005 or wait_s)
   if ready[self.listener] then
     self:accept()
   end
@@ -141,15 +142,15 @@ end
 function Proxy:ask(host, code)
   local request = host:send(code)
   local deadline = socket.gettime() + 10
-  while not self:turn(request.socket) do
+  while not self:turn(0.05, request.socket) do
     assert(socket.gettime() < deadline, "nginx does not answer within ten seconds")
   end
   return request:values()
 end
 
--- What nginx has closed is noticed first.
+-- What nginx closed before it answered is noticed first.
 function Proxy:standing()
-  self:turn()
+  self:turn(0)
   local count = 0
   for _ in pairs(self.clients) do
     count = count + 1

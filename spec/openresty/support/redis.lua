@@ -72,7 +72,7 @@ function Server:stop()
   self.connection:close()
   run("kill -KILL " .. self.pid)
   nginx.until_true(function()
-    return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
+    return run(("cat /proc/%s/cmdline 2>/dev/null || true"):format(self.pid)) == "" -- also while nobody has reaped it
   end, "redis-server does not stop")
   run("rm -f " .. self.path)
   self.pid = nil
