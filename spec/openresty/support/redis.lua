@@ -5,8 +5,8 @@
 -- server.path, server.port     where it listens
 -- server.url                   of the Unix socket
 -- server:pause(), server:resume()    it takes connections and answers nothing; it goes on
--- server:stop()                and waits until it is gone
--- server:start()               again, empty, at the same addresses
+-- server:stop()                kills it, and waits until it is gone
+-- server:start()               again, at the same addresses, empty unless the options have it keep a log
 -- server:close()               stops it if it runs, and removes its folder
 
 local nginx = require "spec.openresty.support.nginx"
