@@ -448,7 +448,7 @@ describe("a Redis store in a cluster", function()
       :format(nodes[1].path, code))
   end
 
-  it("C056 C181 says which keys are another node's, and answers the rest", function()
+  it("C056 says which keys are another node's, and answers the rest", function()
     local here, elsewhere = 0, 0
     for i = 1, 100 do
       local key = ("user %d"):format(i * 7919)
@@ -463,6 +463,37 @@ describe("a Redis store in a cluster", function()
       end
     end
     assert.truthy(here > 20 and elsewhere > 20)
+  end)
+
+  it("C181 takes the same calls as a single server, and keeps its connection as one does", function()
+    local single = redis.start()
+    local number = 1
+    while nodes[1]:call("CLUSTER", "KEYSLOT", "shop" .. number) > 8191 do
+      number = number + 1
+    end
+    local calls = ([[
+      local window, jobs, tag = limit.fixed_window, limit.concurrency, "shop%d"
+      local function tagged(check) check.tag = tag return check end
+      local joint, rows = store:take_all { tagged(window("bob", 2)), tagged(jobs("bob", "a")) }
+      local many = store:take_many { tagged(window("bob", 3)), tagged(window("eve", 11)) }
+      local answers = { joint, rows[1], rows[2], many[1], many[2], store:take(window, "bob", 1, nil, tag),
+        store:peek(window, "bob", 1, nil, tag), store:refund(window, "bob", 2, nil, tag),
+        store:charge(window, "bob", 5, nil, tag), store:acquire(jobs, "bob", "b", nil, tag),
+        store:renew(jobs, "bob", "b", nil, tag), store:release(jobs, "bob", "a", nil, tag) }
+      local said = {}
+      for i, row in ipairs(answers) do said[i] = tostring(row.allowed) .. " " .. row.remaining end
+      said[#said + 1] = tostring(store:reset(window, "bob", tag)) .. " " .. tostring(store:reset(jobs, "bob", tag))
+      return said
+    ]]):format(number)
+    local expected = { "true 1", "true 8", "true 1", "true 5", "false 10", "true 4", "true 4", "true 6", "true 1",
+      "true 0", "true 0", "true 1", "true true" }
+    local on_single = ([[ local store = open { path = %q, timeout = "5s" } ]]):format(single.path)
+    for _ = 1, 3 do
+      assert.same(expected, run(calls))
+      assert.same(expected, host:run(on_single .. calls))
+    end
+    assert.same({ 1, 1 }, { nodes[1]:connections(), single:connections() })
+    single:close()
   end)
 
   it("C059 C154 decides together what has one tag, and refuses what has none before it is sent", function()
