@@ -45,13 +45,13 @@ describe("a call on Redis from OpenResty", function()
       server.url .. "?deadline=5s", key)).remaining
   end
 
-  -- One call meets what on_call does. Then nothing is repeated, the server has counted it as often as is said, the next
-  -- request gets its own verdict, and only the connection of that one stands.
+  -- One call meets what on_call does. Then nothing is repeated, the server has counted it as often as is said, and the
+  -- next request gets its own verdict, on a new connection: the other is closed.
   local function ends_as(expected, what, on_call, options, counted)
     assert.is_true(assert(take "warm").allowed) -- from here on there is an idle connection
     assert.equal(1, between:standing())
     server:call("DEL", "weir1:{warm}:warm:window:fixed_window")
-    local calls = between.calls
+    local calls, connections = between.calls, between.connections
     between.on_call = on_call
     local row, message, code = take(what, options)
     between.on_call = nil
@@ -61,7 +61,7 @@ describe("a call on Redis from OpenResty", function()
     assert.equal(counted or 1, used(what), what)
     local own = assert(take(what .. " of the next"))
     assert.same({ true, 9 }, { own.allowed, own.remaining }, what)
-    assert.equal(1, between:standing(), what)
+    assert.same({ connections + 1, 1 }, { between.connections, between:standing() }, what)
   end
 
   it("C053 C172 without an answer was counted once, is not repeated, and its connection is not used again", function()
@@ -184,6 +184,25 @@ describe("a call on Redis from OpenResty", function()
       between.on_call = nil
       assert.equal(1, used(text), text)
     end
+  end)
+
+  it("is given up before its deadline when no other attempt fits in", function()
+    between.on_call = function()
+      return "-LOADING for a test\r\n"
+    end
+    local took_ms
+    for _ = 1, 20 do -- the deadline may come in the middle of an attempt
+      took_ms = ask([[
+        local function now_ms() ngx.update_time() return ngx.now() * 1000 end
+        local from_ms = now_ms()
+        store:take(limit.fixed_window, "bob")
+        return now_ms() - from_ms
+      ]], "?deadline=60ms")
+      if took_ms < 55 then
+        break
+      end
+    end
+    assert.truthy(took_ms < 55, took_ms)
   end)
 
   it("is not made again when a person has to mend it, and never passes then", function()
