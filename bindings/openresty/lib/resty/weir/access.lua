@@ -64,32 +64,49 @@ local function stand_in(self, message, code)
   }
 end
 
-function Limiter:decide()
-  if not phases[ngx.get_phase()] then
-    return wrong_phase()
+-- What the limiter says of the request, asked for once.
+local function decide(self)
+  local entry, is_new = served.open(self)
+  if not is_new then
+    return entry
   end
-  local entries = served.here()
-  local entry = entries[self]
-  if entry then
-    return entry.row, entry.message, entry.code
-  end
-  entry = { message = "the limiter is deciding this request already", code = "WEIR_INVALID" }
-  entries[self] = entry
-
   local ran, row, message, code = pcall(ask, self, entry)
   if not ran then
     row, message, code = nil, tostring(row), "WEIR_INVALID"
   end
-  entry.held = row and row.allowed or doubtful[code]
-  entry.decided = row and (row.source or "store") == "store"
+  local decided = row and (row.source or "store") == "store"
+  if entry.places and not (row and row.allowed or doubtful[code]) then
+    entry.places = nil
+  end
+  if entry.responds then
+    entry.responds = decided
+  end
   if not row then
     row, message, code = stand_in(self, message, code)
-  elseif not entry.decided then
+  elseif not decided then
     local what = (row.allowed or self.shadow) and PASSED or REFUSED
     tell(ngx.ERR, what, row.message or "the store could not be asked", row.code)
   end
-  entry.row, entry.message, entry.code = row, message, code
-  return row, message, code
+  if row then
+    entry.row = row
+  else
+    entry.message, entry.code = message, code
+  end
+  return entry
+end
+
+local function said(entry)
+  if entry.row then
+    return entry.row
+  end
+  return nil, entry.message or "the limiter is deciding this request already", entry.code or "WEIR_INVALID"
+end
+
+function Limiter:decide()
+  if not phases[ngx.get_phase()] then
+    return wrong_phase()
+  end
+  return said(decide(self))
 end
 
 local function wait(self, delay_us)
@@ -106,17 +123,17 @@ function Limiter:__call()
   if not phases[ngx.get_phase()] then
     return wrong_phase()
   end
-  local row, message, code = self:decide()
-  local entry = served.here()[self]
+  local entry = decide(self)
   if entry.answered then
-    return row, message, code
+    return said(entry)
   end
   entry.answered = true
+  local row = entry.row
   if self.shadow then
     if row and not row.allowed then
-      tell(ngx.NOTICE, "a request would have been refused", answer.reason(row, entry.checks))
+      tell(ngx.NOTICE, "a request would have been refused", answer.reason(row, entry.checks or self.limits))
     end
-    return row, message, code
+    return said(entry)
   end
   if ngx.headers_sent then
     return nil, "a limiter was called after the answer had begun; it must be called before", "WEIR_INVALID"
@@ -124,7 +141,7 @@ function Limiter:__call()
   if not row then
     return answer.fail(self)
   end
-  local told = answer.tell(self, row, entry.checks)
+  local told = answer.tell(self, row, entry.checks or self.limits)
   if not row.allowed then
     return answer.refuse(self, row, told)
   end
@@ -132,18 +149,14 @@ function Limiter:__call()
   return row
 end
 
--- The entries whose request has ended; a subrequest's end is not that of the client's request.
-local function ended()
-  return not ngx.is_subrequest and served.seen() or {}
-end
-
+-- A subrequest's end is not that of the client's request.
 function Limiter:log()
   if ngx.get_phase() ~= "log" then
     return wrong_phase()
   end
-  local entry = ended()[self]
+  local entry = not ngx.is_subrequest and served.find(self)
   if entry then
-    settle(self, entry)
+    settle(entry)
   end
   return true
 end
@@ -162,8 +175,10 @@ function access.log()
   if ngx.get_phase() ~= "log" then
     return wrong_phase()
   end
-  for limiter, entry in pairs(ended()) do
-    settle(limiter, entry)
+  local entry = not ngx.is_subrequest and served.first()
+  while entry do
+    settle(entry)
+    entry = entry.next
   end
   return true
 end

@@ -1,8 +1,10 @@
 --- access_options: reads what a limiter of the access phase is made from, once for all requests.
 --
--- read(given)   store, checks or policy, request, response, form and problem (of headers.lua), status, error_status,
---               on_error, on_refused, shadow and max_delay_us. Else nil and what was wrong
+-- read(given)   store; limits and key, or checks, or policy; alone, the limit that is the only one and holds no place;
+--               request, response, form and settings (of headers.lua), status, error_status, on_error, on_refused,
+--               shadow and max_delay_us. Else nil and what was wrong
 
+local headers = require "resty.weir.headers"
 local limit = require "resty.weir.limit"
 local request = require "resty.weir.request"
 
@@ -157,17 +159,6 @@ local function check_delays(limits, max_delay_us)
   return true
 end
 
--- One key under several limits.
-local function checks_of(limits, key)
-  return function(view)
-    local value, list = key(view), {}
-    for i = 1, #limits do
-      list[i] = limits[i](value)
-    end
-    return list
-  end
-end
-
 return function(given)
   local out, message = read_all(given)
   if not out then
@@ -196,9 +187,11 @@ return function(given)
     if not ok then
       return nil, message
     end
-    out.checks = checks_of(out.limits, out.key or request.network)
+    out.key = out.key or request.network
+    out.alone = #out.limits == 1 and out.limits[1].algorithm ~= "concurrency" and out.limits[1] or nil
   end
   out.form = out.headers or "draft_08"
+  out.settings = headers.settings { form = out.form, body = out.problem }
   out.on_error, out.status, out.error_status = out.on_error or "error", out.status or 429, out.error_status or 503
   return out
 end

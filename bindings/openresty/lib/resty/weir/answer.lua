@@ -1,12 +1,14 @@
 --- answer: what a client is told of the decision on its request.
 --
--- answer.tell(limiter, row, limits)   sets the headers; gives what a refusal is answered with: { status, body,
+-- answer.tell(limiter, row, limits)   sets the headers; of a refusal gives what it is answered with: { status, body,
 --                                     content_type }. `limits` are those of the rows, or their checks
 -- answer.refuse(limiter, row, told)   ends the request with it
 -- answer.fail(limiter)                ends a request that could not be decided
 -- answer.reason(row, limits)          why it was refused, for a log
 
-local headers = require "resty.weir.headers"
+local each = require "resty.weir.each"
+local ffi = require "ffi"
+local headers_c = require "resty.weir.headers_c"
 local ngx = ngx
 
 local answer = {}
@@ -20,16 +22,38 @@ local function now_us(store)
   return math.floor(ngx.now() * 1e6)
 end
 
+local no_limits = {}
+
+local function set(i, made)
+  local header = made.list[i - 1]
+  ngx.header[ffi.string(header.name)] = ffi.string(header.value, header.value_size)
+  return true
+end
+
 -- Without a row that binds there is no limit to tell of: the policy itself decided, or nobody did.
 local function make(limiter, row, limits)
-  local options = { form = limiter.form, body = limiter.problem }
+  local settings = limiter.settings
   if limiter.form == "x_epoch" then
-    options.now_us = now_us(limiter.store)
+    settings.c.now_us = now_us(limiter.store)
   end
+  local made, message
   if row.binding then
-    return headers.of(limits, row, row.rows, options)
+    made, message = headers_c.fill(limits, row, row.rows, settings)
+  else
+    made, message = headers_c.fill(no_limits, row, nil, settings)
   end
-  return headers.of({}, row, nil, options)
+  if not made then
+    return nil, message
+  end
+  each(1, tonumber(made.count), set, made)
+  if row.allowed then
+    return true
+  end
+  local told = { status = made.status }
+  if made.body ~= nil then
+    told.body, told.content_type = ffi.string(made.body, made.body_size), ffi.string(made.content_type)
+  end
+  return told
 end
 
 -- What can't be told changes nothing of the decision.
@@ -37,13 +61,14 @@ function answer.tell(limiter, row, limits)
   local ran, told, message = pcall(make, limiter, row, limits)
   if not ran or not told then
     ngx.log(ngx.ERR, "weir: the headers could not be made: ", tostring(message or told))
-    told = { status = 429, headers = { ["Cache-Control"] = not row.allowed and "no-store" or nil } }
+    told = { status = 429 }
+    if not row.allowed then
+      ngx.header["Cache-Control"] = "no-store"
+    end
   end
   if row.source == "deny_on_error" then
-    told.status, told.headers["Retry-After"] = 503, told.headers["Retry-After"] or 1
-  end
-  for name, value in pairs(told.headers) do
-    ngx.header[name] = value
+    told.status = 503
+    ngx.header["Retry-After"] = ngx.header["Retry-After"] or 1
   end
   return told
 end

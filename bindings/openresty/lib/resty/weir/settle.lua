@@ -1,7 +1,7 @@
 --- settle: gives back at a request's end what it held, and runs the policy's response.
 --
--- settle(limiter, entry)   in the log phase. Does it once; with a store that needs sockets, by a timer (later.lua).
---                          What fails is logged: the client has had its answer
+-- settle(entry)   in the log phase. Does it once; with a store that needs sockets, by a timer (later.lua). What fails
+--                 is logged: the client has had its answer
 
 local fields = require "resty.weir.fields"
 local later = require "resty.weir.later"
@@ -30,9 +30,10 @@ local function do_work(work)
 end
 
 -- What is to be done at the end of a request. All that it needs of the request is in it, for a timer knows none.
-local function work_of(self, entry)
-  local work = { store = self.store, places = entry.held and entry.places }
-  if entry.responds and entry.decided and (entry.row.allowed or self.shadow) then
+local function work_of(entry)
+  local self = entry.limiter
+  local work = { store = self.store, places = entry.places }
+  if entry.responds and (entry.row.allowed or self.shadow) then
     work.policy, work.request, work.allowed = self.policy, entry.request, entry.row.allowed
     work.response = fields.table(response_variables, "response")
     if self.response then
@@ -42,19 +43,19 @@ local function work_of(self, entry)
   return (work.places or work.policy) and work
 end
 
-return function(self, entry)
-  if entry.settled then
+return function(entry)
+  if entry.settled or not (entry.places or entry.responds) then
     return
   end
   entry.settled = true
-  local ran, work = pcall(work_of, self, entry)
+  local ran, work = pcall(work_of, entry)
   if not ran then
     return log("a response could not be settled", tostring(work))
   end
   if not work then
     return
   end
-  if self.store.in_memory then
+  if entry.limiter.store.in_memory then
     return do_work(work)
   end
   return later.run(do_work, work)
