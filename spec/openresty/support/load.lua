@@ -1,14 +1,14 @@
 --- load: many clients that ask for one path as fast as they are answered, by wrk.
 --
 -- load.start(server, path)   they begin
--- load:stop()                they end; gives how many answers they got, and how many of those were 2xx
+-- load:stop()                they end; gives how many answers they got, how many of those were 2xx, and how often there
+--                            was none, for the connection broke or two seconds passed
+-- load.CONNECTIONS           how many clients there are, each with a request under way when they end
 
 local nginx = require "spec.openresty.support.nginx"
 
-local load = {}
+local load = { CONNECTIONS = 16 }
 load.__index = load
-
-local CONNECTIONS = 16
 
 local function read(path)
   local file = io.open(path)
@@ -24,7 +24,7 @@ function load.start(server, path)
   os.remove(out)
   local url = ("http://127.0.0.1:%d%s"):format(server.port, path)
   local command = "{ wrk -t 1 -c %d -d 60s %s >%s.part 2>&1 & echo $! >%s.pid; wait $!; mv %s.part %s; } &"
-  os.execute(command:format(CONNECTIONS, url, out, out, out, out))
+  os.execute(command:format(load.CONNECTIONS, url, out, out, out, out))
   return setmetatable({ out = out }, load)
 end
 
@@ -39,7 +39,11 @@ function load:stop()
   os.remove(self.out .. ".pid")
   local answers = assert(tonumber(text:match "(%d+) requests in"), text)
   local refused = tonumber(text:match "Non%-2xx or 3xx responses: (%d+)" or 0)
-  return answers, answers - refused
+  local lost = 0
+  for count in (text:match "Socket errors: ([^\n]*)" or ""):gmatch "%d+" do
+    lost = lost + tonumber(count)
+  end
+  return answers, answers - refused, lost
 end
 
 return load

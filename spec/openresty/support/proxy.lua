@@ -4,7 +4,8 @@
 -- proxy.on_call              a function of a call's words and of one that has the server run them and gives bytes of
 --                            its reply; it gives the bytes for the client, "" for none, and what follows: nothing,
 --                            "close", or a function that is called again and again for more of them
---                            nil: what the server says. AUTH, SELECT and CLIENT pass whatever it is
+--                            nil: what the server says
+-- proxy.on_hello             the same for what comes before calls: AUTH, SELECT and CLIENT
 -- proxy:ask(host, code)      what the code answers inside nginx, while the proxy serves
 -- proxy.calls, proxy.connections    how many there were
 -- proxy:standing()           how many connections nginx has open to it
@@ -69,6 +70,7 @@ end
 function Proxy:accept()
   local client = { socket = self.listener:accept(), text = "" }
   client.socket:settimeout(0)
+  client.socket:setoption("tcp-nodelay", true)
   client.upstream = unix.stream and unix.stream() or unix()
   assert(client.upstream:connect(self.server.path))
   self.clients[client.socket] = client
@@ -83,9 +85,10 @@ function Proxy:answer(client, words)
   end
   local is_call = words[1]:lower():find "^eval" or words[1]:lower() == "del"
   self.calls = self.calls + (is_call and 1 or 0)
+  local respond = is_call and self.on_call or not is_call and self.on_hello
   local bytes, after
-  if is_call and self.on_call then
-    bytes, after = self.on_call(words, forward)
+  if respond then
+    bytes, after = respond(words, forward)
   else
     bytes = forward()
   end
@@ -114,14 +117,14 @@ function Proxy:read(client)
   end
 end
 
--- One turn. Gives whether `watched` can be read.
-function Proxy:turn(watched)
+-- One turn, which waits up to so many seconds for something to do. Gives whether `watched` can be read.
+function Proxy:turn(wait_s, watched)
   local list, trickles = { self.listener, watched }, false
   for stream, client in pairs(self.clients) do
     list[#list + 1] = stream
     trickles = trickles or client.more
   end
-  local ready = socket.select(list, nil, trickles and 0.005 or 0.05)
+  local ready = socket.select(list, nil, trickles and 0.005 or wait_s)
   if ready[self.listener] then
     self:accept()
   end
@@ -139,15 +142,15 @@ end
 function Proxy:ask(host, code)
   local request = host:send(code)
   local deadline = socket.gettime() + 10
-  while not self:turn(request.socket) do
+  while not self:turn(0.05, request.socket) do
     assert(socket.gettime() < deadline, "nginx does not answer within ten seconds")
   end
   return request:values()
 end
 
--- What nginx has closed is noticed first.
+-- What nginx closed before it answered is noticed first.
 function Proxy:standing()
-  self:turn()
+  self:turn(0)
   local count = 0
   for _ in pairs(self.clients) do
     count = count + 1

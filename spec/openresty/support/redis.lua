@@ -5,8 +5,8 @@
 -- server.path, server.port     where it listens
 -- server.url                   of the Unix socket
 -- server:pause(), server:resume()    it takes connections and answers nothing; it goes on
--- server:stop()                and waits until it is gone
--- server:start()               again, empty, at the same addresses
+-- server:stop()                kills it, and waits until nobody listens there
+-- server:start()               again, at the same addresses, empty unless the options have it keep a log
 -- server:close()               stops it if it runs, and removes its folder
 
 local nginx = require "spec.openresty.support.nginx"
@@ -72,7 +72,11 @@ function Server:stop()
   self.connection:close()
   run("kill -KILL " .. self.pid)
   nginx.until_true(function()
-    return run("kill -0 " .. self.pid .. " 2>/dev/null && echo there") == ""
+    local connection = socket.connect("127.0.0.1", self.port)
+    if connection then
+      connection:close()
+    end
+    return not connection
   end, "redis-server does not stop")
   run("rm -f " .. self.path)
   self.pid = nil

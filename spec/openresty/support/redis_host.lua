@@ -1,6 +1,6 @@
 --- redis_host: nginx that runs what a test asks for, on Redis.
 --
--- redis_host.start { workers = 1, http = "", server = "" }
+-- redis_host.start { workers = 1, http = "", init = "code", server = "" }
 -- host:run(code)      what the code returned inside nginx (redis_inside.lua says what it reaches)
 -- host:send(code)     the same under way: a request whose `socket` can be read when its answer has come
 -- request:values()    the answer, within a minute
@@ -17,9 +17,9 @@ Request.__index = Request
 
 local http = [[
     lua_socket_log_errors off;
-    lua_shared_dict seen 1m;
-    init_by_lua_block { inside = require "spec.openresty.support.redis_inside" }
-    ]]
+    %s
+    init_by_lua_block { inside = require "spec.openresty.support.redis_inside" %s }
+]]
 
 local server = [[
         location = /run { content_by_lua_block { inside.run() } }
@@ -28,7 +28,9 @@ local server = [[
 function redis_host.start(options)
   return setmetatable({
     nginx = nginx.start {
-      workers = options.workers or 1, http = http .. (options.http or ""), server = server .. (options.server or ""),
+      workers = options.workers or 1,
+      http = http:format(options.http or "", options.init or ""),
+      server = server .. (options.server or ""),
     },
   }, Host)
 end

@@ -37,8 +37,7 @@ local reach = setmetatable({
 }, { __index = _G })
 
 function inside.run()
-  local code = assert(loadstring(ngx.var.http_lua))
-  setfenv(code, reach)
+  local code = assert(load(ngx.var.http_lua, "=test", "t", reach))
   local function answer(...)
     local count, values = select("#", ...), { ... }
     for i = 1, count do
