@@ -58,6 +58,9 @@ end
 
 -- What can't be told changes nothing of the decision.
 function answer.tell(limiter, row, limits)
+  if row.allowed and limiter.form == "none" then
+    return true
+  end
   local ran, told, message = pcall(make, limiter, row, limits)
   if not ran or not told then
     ngx.log(ngx.ERR, "weir: the headers could not be made: ", tostring(message or told))
