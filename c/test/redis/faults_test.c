@@ -435,7 +435,7 @@ static void c065_a_busy_server_is_left_alone(void **state)
 static void c067_a_late_reply_is_nobody_s(void **state)
 {
     (void)state;
-    weir_store *store = test_redis(proxy.url, "?deadline=300ms&connections=1");
+    weir_store *store = test_redis(proxy.url, "?deadline=1s&connections=1");
     const weir_limit once =
         LIMIT(.algorithm = WEIR_FIXED_WINDOW, .limit = 1, .window_us = WEIR_DAY);
     assert_true(test_take(store, &once, "late a", 1, NOW).allowed);

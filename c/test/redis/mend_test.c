@@ -173,7 +173,7 @@ static void a_server_that_only_reads(void **state)
     (void)state;
     as_admin("CONFIG SET replica-serve-stale-data yes");
     as_admin("REPLICAOF 127.0.0.1 1");
-    weir_store *store = test_redis(server.url, "?password=secret-of-default&deadline=300ms");
+    weir_store *store = test_redis(server.url, "?password=secret-of-default&deadline=2s");
     const weir_limit limit = window();
     const weir_check check = check_of(&limit, "mend", 1);
     weir_decision d;
