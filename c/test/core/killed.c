@@ -17,7 +17,8 @@
 
 #define KEYS_MAX    2
 #define LOOKS       32   // at a key, over one span of its limit
-#define FULL_KEYS   1400 // more than the table has cells
+#define FULL        1400 // others that are more than the table has cells
+#define CROWDED     1030 // others of which one has to move for the key
 #define HANGS_AFTER 100  // seconds; a store that waits for the dead would wait for ever
 
 enum { NOT_BEGUN, BEGUN, DONE };
@@ -29,7 +30,8 @@ typedef struct operation {
     int64_t cost;
     weir_limit_options limits[KEYS_MAX]; // one a key
     void (*prepare)(weir_store *store, const weir_check *checks);
-    bool full;        // the table is
+    int others;       // keys that are there before
+    int runs;         // of records in the block of each of those
     unsigned death;   // another process died in the same operation before, after so many steps
     unsigned stride;  // every how many instructions a child is killed
     const char *name; // for messages
@@ -41,7 +43,7 @@ typedef struct scene {
     weir_limit limits[KEYS_MAX];
     weir_check checks[KEYS_MAX];
     size_t count;
-    weir_limit filling;  // of the keys in a full table
+    weir_limit filling;  // of the others
     volatile int *stage; // how far the child is, in memory that it shares
 } scene;
 
@@ -157,10 +159,12 @@ static void die_after(scene *s, const walk *way, unsigned steps)
 
 static void fill(scene *s)
 {
-    for (int i = 0; i < FULL_KEYS; i++) {
+    for (int i = 0; i < s->op->others; i++) {
         char key[16];
-        snprintf(key, sizeof key, "full %d", i);
-        test_take(s->store, &s->filling, key, 1, NOW - 1);
+        snprintf(key, sizeof key, "other %d", i);
+        for (int ago_us = s->op->runs; ago_us >= 0; ago_us--) {
+            test_take(s->store, &s->filling, key, 1, NOW - 1 - ago_us);
+        }
     }
 }
 
@@ -169,9 +173,9 @@ static void reset_all(scene *s)
     for (size_t i = 0; i < s->count; i++) {
         assert_int_equal(weir_store_reset(s->store, &s->checks[i], NULL), WEIR_OK);
     }
-    for (int i = 0; s->op->full && i < FULL_KEYS; i++) {
+    for (int i = 0; i < s->op->others; i++) {
         char key[16];
-        snprintf(key, sizeof key, "full %d", i);
+        snprintf(key, sizeof key, "other %d", i);
         const weir_check check = check_of(&s->filling, key, 1);
         assert_int_equal(weir_store_reset(s->store, &check, NULL), WEIR_OK);
     }
@@ -182,9 +186,7 @@ static void prepare(scene *s)
 {
     static const walk no_way;
     reset_all(s);
-    if (s->op->full) {
-        fill(s);
-    }
+    fill(s);
     if (s->op->prepare != NULL) {
         s->op->prepare(s->store, s->checks);
     }
@@ -428,9 +430,14 @@ static operation take_known = {TAKE, 1, {BUCKET}, one_is_taken, .stride = 1, .na
 static operation take_new = {TAKE, 2, {BUCKET}, .stride = 1, .name = "take of a new key"};
 static operation roll = {TAKE, 2, {WINDOW}, a_window_has_passed, .stride = 1, .name = "new window"};
 static operation take_full = {
-    TAKE, 1, {BUCKET}, .full = true, .stride = 23, .name = "take in a full table"};
+    TAKE, 1, {BUCKET}, .others = FULL, .stride = 23, .name = "take in a full table"};
 static operation log_full = {
-    TAKE, 2, {LOG}, .full = true, .stride = 23, .name = "log in a full table"};
+    TAKE, 2, {LOG}, .others = FULL, .stride = 23, .name = "log in a full table"};
+static operation grow_at_cost = {
+    TAKE_ALL,       1,         {LOG, LEASES}, log_and_leases_are_full,
+    .others = FULL, .runs = 8, .stride = 97,  .name = "blocks that grow at the cost of another"};
+static operation make_room = {
+    TAKE, 2, {BUCKET}, .others = CROWDED, .stride = 7, .name = "take that makes room"};
 static operation take_two = {TAKE_ALL,       1,           {BUCKET, WINDOW},
                              both_are_taken, .stride = 1, .name = "take_all"};
 static operation take_two_new = {
@@ -468,11 +475,28 @@ static operation charge = {CHARGE, 3, {BUCKET}, one_is_taken, .stride = 7, .name
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        KILLS(take_known), KILLS(roll),     KILLS(take_new),         KILLS(take_full),
-        KILLS(log_full),   KILLS(take_two), KILLS(take_two_new),     KILLS(grow_two),
-        KILLS(add_two),    KILLS(oldest),   KILLS(stepped),          KILLS(renew),
-        KILLS(slide),      KILLS(lapse),    KILLS(release),          KILLS(refund),
-        KILLS(reset),      KILLS(charge),   KILLS(take_after_death), KILLS(grow_after_death),
+        KILLS(take_known),
+        KILLS(roll),
+        KILLS(take_new),
+        KILLS(take_full),
+        KILLS(log_full),
+        KILLS(take_two),
+        KILLS(take_two_new),
+        KILLS(grow_two),
+        KILLS(add_two),
+        KILLS(oldest),
+        KILLS(stepped),
+        KILLS(renew),
+        KILLS(slide),
+        KILLS(lapse),
+        KILLS(release),
+        KILLS(refund),
+        KILLS(grow_at_cost),
+        KILLS(make_room),
+        KILLS(reset),
+        KILLS(charge),
+        KILLS(take_after_death),
+        KILLS(grow_after_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
