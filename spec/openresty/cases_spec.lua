@@ -213,20 +213,32 @@ describe("behind nginx,", function()
   it("C186 the limit is the same before, during and after a reload under load", function()
     server = host.start { workers = 2, limiters = [[
       local slots = weir.concurrency { name = "slots", limit = 50, ttl = "1h" }
-      return { slots = weir.access { store = store, limits = { slots }, key = "all" } }, { slots = slots }
+      local function count_refusal()
+        ngx.shared.flags:incr("refused", 1, 0)
+      end
+      local limiter = weir.access { store = store, limits = { slots }, key = "all", on_refused = count_refusal }
+      return { slots = limiter }, { slots = slots }
+    ]], server = [[
+      location = /refused { content_by_lua_block { ngx.print(ngx.shared.flags:get "refused" or 0) } }
     ]] }
     local function left()
       return store({ Verb = "peek", Limit = "slots", Key = "all" })[1].remaining
     end
+    local function refused()
+      local _, count = server:get "/refused"
+      return tonumber(count)
+    end
+    -- Until each has its place or its refusal.
     local function hundred()
+      local before = refused()
       server:get "/hold_on"
       local requests = {}
       for i = 1, 100 do
         requests[i] = clients.send(server, "/hold/?by=slots")
       end
       nginx.until_true(function()
-        return left() == 0
-      end, "the places are not all taken")
+        return left() == 0 and refused() == before + 50
+      end, "the places are not all taken, and all others refused")
       return requests
     end
     local function count(requests)
