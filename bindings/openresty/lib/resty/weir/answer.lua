@@ -69,7 +69,7 @@ function answer.tell(limiter, row, limits)
       ngx.header["Cache-Control"] = "no-store"
     end
   end
-  if row.source == "deny_on_error" then
+  if row.source == "deny_on_error" and not row.allowed then
     told.status = 503
     ngx.header["Retry-After"] = ngx.header["Retry-After"] or 1
   end

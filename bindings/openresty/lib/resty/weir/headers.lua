@@ -110,9 +110,6 @@ end
 
 local function check_list(limits, rows)
   local count = #limits
-  if count > CHECKS_MAX then
-    return core.invalid("the number of limits", count, "at most " .. CHECKS_MAX)
-  end
   if count > 0 and (type(rows) ~= "table" or #rows ~= count) then
     return core.invalid("rows", rows, "a list of one row a limit")
   end

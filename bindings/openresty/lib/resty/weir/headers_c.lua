@@ -92,6 +92,9 @@ end
 
 function headers_c.fill(limits, joint, rows, settings)
   local count = #limits
+  if count > CHECKS_MAX then
+    return core.invalid("the number of limits", count, "at most " .. CHECKS_MAX)
+  end
   each(1, count, fill_one, limits, rows, settings)
   fill_verdict(joint_c, joint)
   joint_c.binding = (joint.binding or 1) - 1
