@@ -494,6 +494,32 @@ describe("a limiter in the access phase", function()
     assert.equal("A D(60)", verdicts(server, "/one", { 600000, 600000 }))
   end)
 
+  it("counts each of the requests once that follow one another on a connection", function()
+    server = start { limiters = 'return { one = with(window("one", 3)) }', server = [[
+      location = /later { content_by_lua_block { ngx.exec("/one/again") } }
+      location = /twice { access_by_lua_block { limiters.one() } content_by_lua_block { ngx.exec("/one/again") } }
+    ]] }
+    local paths = { "/one", "/later", "/twice", "/later", "/twice" }
+    assert.same({ 200, 200, 200, 429, 429 }, clients.in_turn(server, paths, { Now = at(0) }))
+  end)
+
+  it("counts each of the requests once that share a connection of HTTP/2", function()
+    server = start { listen = "http2", limiters = 'return { one = with(window("one", 3)) }', server = [[
+      location = /met {
+        access_by_lua_block { limiters.one() }
+        content_by_lua_block {
+          met = (met or 0) + 1
+          while met < 3 do
+            ngx.sleep(0.001)
+          end
+          ngx.exec("/one/again")
+        }
+      }
+    ]] }
+    assert.equal("served\nserved\nserved\n", clients.at_once(server, { "/met?1", "/met?2", "/met?3" }, { Now = at(0) }))
+    assert.matches("429 Too Many", clients.at_once(server, { "/one" }, { Now = at(0) }), 1, true)
+  end)
+
   it("shows a refused request the error page that nginx was given for it", function()
     server = start { limiters = 'return { none = with(window("none", 0)) }', server = [[
       error_page 429 /none/page;

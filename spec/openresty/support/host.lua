@@ -1,7 +1,7 @@
 --- host: nginx with limiters of a test's own, each served under its name.
 --
 -- host.start { limiters = "return { login = weir.access { ... } }, { limits by name }", server = "location ...",
---              http = "settings", workers = 1 }
+--              http = "settings", workers = 1, listen = "http2" }
 --
 -- The text of limiters runs in init_by_lua, with `weir` and `store` (shared by the workers) in reach, and `at`, which
 -- is the store at the time that a request's header Now says, in microseconds: only this host understands it. A request
@@ -50,6 +50,7 @@ end
 function host.start(options)
   return nginx.start {
     workers = options.workers or 1,
+    listen = options.listen,
     http = fill(http, options),
     server = fill(server, options),
   }

@@ -1,6 +1,7 @@
 --- nginx: a Debian nginx with ngx_lua of the tests' own, on a free port of loopback, stopped by its own pid.
 --
--- nginx.start { workers = 2, main = "env X;", http = "init_by_lua_block { }", server = "location / { }" }
+-- nginx.start { workers = 2, main = "env X;", http = "init_by_lua_block { }", server = "location / { }",
+--               listen = "http2" }
 -- server:get(path[, headers])   status, body, headers (names in lower case)
 -- server:reload()               HUP, and waits until the new workers serve and the old ones take no more connections
 -- server:workers()              their pids
@@ -66,7 +67,7 @@ http {
     lua_package_cpath "%(build)/?.so;;";
     %(http)
     server {
-        listen 127.0.0.1:%(port) reuseport;
+        listen 127.0.0.1:%(port) reuseport %(listen);
         %(server)
     }
 }
@@ -83,6 +84,7 @@ function nginx.start(options)
   local self = setmetatable({ folder = folder, port = free_port(), killed = {} }, Server)
   local words = {
     workers = options.workers or 2, main = options.main or "", http = options.http or "", server = options.server or "",
+    listen = options.listen or "",
     user = is_root and ("user %s;"):format(options.user or "root") or "", root = root, port = self.port,
     build = build:sub(1, 1) == "/" and build or root .. "/" .. build,
   }

@@ -2,28 +2,47 @@
 --
 -- served.open(limiter)    its entry for the client's request that runs now, and true when it is new
 -- served.find(limiter)    the same; nil when the limiter has not seen the request
--- served.first()          the first of the request's entries, each of which has the `next`; nil when there is none
+-- served.first()          the first of the request's entries, each of which but the last has the `next`; or nil
 --
 -- They are in ngx.ctx. An internal redirect empties that, and a subrequest has its own, so there they are found again
--- by the number of the client's request. nginx keeps the first ngx.ctx until the request has ended; so the references
--- here are weak, and nothing is left behind whether or not a log phase runs.
+-- by the connection and the number of the client's request. nginx keeps the first ngx.ctx until the request has ended;
+-- so the references here are weak, and nothing is left behind whether or not a log phase runs.
 
 local ngx = ngx
+local http_version = ngx.req.http_version
 local is_internal = ngx.req.is_internal
 local var = ngx.var
 
-local by_number = setmetatable({}, { __mode = "v" })
+-- By connection the first entry of its newest request, which before HTTP/2 is the only one that runs. Of connections
+-- that serve several at once it has no number, and the first entry of each is here by connection and number too.
+local newest = setmetatable({}, { __mode = "v" })
 
--- No two requests of a worker have the same.
-local function number()
-  return var.connection .. ":" .. var.connection_requests
+local function keep(entry)
+  local connection, number = var.connection, var.connection_requests
+  local before = newest[connection]
+  local is_only = before and before.number or not before and (http_version() or 2) < 2
+  if is_only then
+    entry.number = number
+  else
+    newest[connection .. ":" .. number] = entry
+  end
+  newest[connection] = entry
+end
+
+local function find_again()
+  local connection, number = var.connection, var.connection_requests
+  local entry = newest[connection]
+  if entry and entry.number then
+    return entry.number == number and entry or nil
+  end
+  return newest[connection .. ":" .. number]
 end
 
 -- The first entry that the request has, found again where ctx is new.
 local function first_of(ctx)
   local first = ctx.weir
   if not first and is_internal() then
-    first = by_number[number()]
+    first = find_again()
     ctx.weir = first
   end
   return first
@@ -45,11 +64,12 @@ function served.open(limiter)
   if entry then
     return entry, false
   end
-  entry = { limiter = limiter, row = false, answered = false, next = false }
+  entry = { limiter = limiter, row = false, answered = false, number = false }
   if first then
     entry.next, first.next = first.next, entry
   else
-    ctx.weir, by_number[number()] = entry, entry
+    ctx.weir = entry
+    keep(entry)
   end
   return entry, true
 end
