@@ -1,8 +1,9 @@
 --- loops: what a call costs inside one worker of nginx, as ratios to a call of lua-resty-limit-traffic.
 --
--- Every case runs in short turns in each round, another first every time, so that what else the machine does and what
--- the first finds cold is borne by all. A figure is the median of the rounds. `loops.run()` answers lines of text.
+-- Every case has a turn in each round, another first every time, so that what else the machine does and what the first
+-- finds cold is borne by all. A figure is the median of the rounds. `loops.run()` answers lines of text.
 
+local dict = require "resty.weir.dict"
 local ffi = require "ffi"
 local req = require "resty.weir.req"
 local weir = require "resty.weir.limit"
@@ -12,7 +13,8 @@ struct weir_bench_time { long seconds, nanoseconds; };
 int weir_bench_clock(int, struct weir_bench_time *) __asm__("clock_gettime");
 ]]
 
-local ROUNDS, CALLS, KEYS = 101, 20000, 1000000
+local ROUNDS, TURN, KEYS = 21, 100000, 1000000
+local CALLS = 50 -- between two looks at the clock, so that the texts of their keys stay in the first cache
 local RATE, BURST = 1e6, 1e9 -- so that all pass: what is measured is a decision that is recorded
 local CLOCK_MONOTONIC = 1
 
@@ -35,16 +37,16 @@ local kept
 local function loop(call)
   return assert(loadstring([[
     local call, keep, now_ns = ...
-    return function(keys, first, count)
+    return function(keys)
       local start = now_ns()
-      for i = first, first + count - 1 do
+      for i = 1, #keys do
         local delay = call(keys[i])
         if not delay then
           error "refused"
         end
         keep(delay)
       end
-      return (now_ns() - start) / count
+      return now_ns() - start
     end
   ]]))(call, function(value) kept = value end, now_ns)
 end
@@ -52,7 +54,8 @@ end
 -- `peer` is what the others are compared with, when lua-resty-limit-traffic is there.
 local function cases()
   local ours = assert(req.new("weir", RATE, BURST))
-  local store, limit = ours.store, weir.token_bucket { name = "take", rate = RATE, period = "1s", burst = BURST }
+  local store = assert(dict.store "take")
+  local limit = weir.token_bucket { name = "take", rate = RATE, period = "1s", burst = BURST }
   local list = {
     { name = "store:take, its row read", run = loop(function(key) return store:take(limit, key).allowed end) },
     { name = "store:take, its row kept", run = loop(function(key) return store:take(limit, key) end) },
@@ -68,35 +71,46 @@ local function cases()
   return list
 end
 
--- Both stores put a key where its hash says, so keys in turn are read at random.
-local function many_keys()
-  local keys = {}
-  for i = 1, KEYS do
-    keys[i] = ("client %013d"):format(i)
-  end
-  return keys
+-- A key of 20 bytes.
+local function client(number)
+  return ("client %013d"):format(number)
 end
 
--- Reads the text of some keys: that of a request has just been written when its limit is asked.
-local function touch(keys, first, count)
+-- The nanoseconds of a call, over a turn in which the text of each key was made just before, as that of a request is.
+local function turn(case, keys, number)
   local sum = 0
-  for i = first, first + count - 1 do
-    sum = sum + keys[i]:byte(-1)
+  for _ = 1, TURN, CALLS do
+    for i = 1, CALLS do
+      keys[i] = client(number())
+    end
+    sum = sum + case.run(keys)
   end
-  kept = sum
+  return sum / TURN
 end
 
-local function measure(list, keys)
-  for _, case in ipairs(list) do
-    case.run(keys, 1, #keys)
-    case.times = {}
+local function fill(list, keys, count)
+  for first = 1, count, CALLS do
+    for i = 1, CALLS do
+      keys[i] = client(first + i - 1)
+    end
+    for _, case in ipairs(list) do
+      case.run(keys)
+    end
   end
+end
+
+-- Clients come in no order: in that of their first calls, a store that puts them side by side would find them in turn.
+local function measure(list, count)
+  local keys = {}
+  local function number()
+    return math.random(count)
+  end
+  fill(list, keys, count)
   for round = 1, ROUNDS do
-    local first = (round - 1) * CALLS % (#keys - CALLS + 1) + 1
     for place = 1, #list do
       local case = list[(place + round) % #list + 1]
-      touch(keys, first, CALLS)
-      case.times[round] = case.run(keys, first, CALLS)
+      case.times = case.times or {}
+      case.times[round] = turn(case, keys, number)
     end
   end
 end
@@ -125,13 +139,9 @@ local loops = {}
 
 function loops.run()
   local lines, list = {}, cases()
-  local hot = {}
-  for i = 1, CALLS do
-    hot[i] = "a client of 20 bytes"
-  end
-  measure(list, hot)
+  measure(list, 1)
   report(lines, "one hot key", list, 1 / 3)
-  measure(list, many_keys())
+  measure(list, KEYS)
   report(lines, "1,000,000 keys of 20 bytes", list, 1 / 8)
   if not list.peer then
     lines[#lines + 1] = "lua-resty-limit-traffic is not compared: WEIR_LIMIT_TRAFFIC does not name its lib folder"
