@@ -176,13 +176,12 @@ static void append(log_view *v, const weir_limit *limit, int64_t now_us, int64_t
     v->newest_us = at;
 }
 
-// Forgets the newest entries of a settled log.
+// Forgets the newest entries of a settled log, whose ring has been noted by that.
 static void forget(log_view *v, int64_t cost)
 {
     log_ring *ring = v->ring;
     uint64_t left = (uint64_t)weir_min(cost, v->live);
     v->live -= (int64_t)left;
-    weir_keep(v->journal, ring, sizeof *ring);
     while (left > 0) {
         const log_run *last = run_at(v, ring->used - 1);
         const uint64_t in_run = last->upto - upto_before(v, ring->used - 1);

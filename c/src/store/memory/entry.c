@@ -252,9 +252,8 @@ weir_status weir_entry_reserve(weir_call *call, weir_entry *entry, int64_t now_u
 static void put_aside(weir_journal *journal, weir_side_block block)
 {
     const int i = __builtin_ctzll(~journal->spare_bits);
-    weir_keep(journal, &journal->spares[i], sizeof journal->spares[i]);
+    journal->spares[i] = block; // which says nothing until its bit is there
     weir_keep(journal, &journal->spare_bits, sizeof journal->spare_bits);
-    journal->spares[i] = block;
     journal->spare_bits |= UINT64_C(1) << i;
 }
 
