@@ -508,8 +508,9 @@ describe("a limiter in the access phase", function()
       location = /met {
         access_by_lua_block { limiters.one() }
         content_by_lua_block {
-          met = (met or 0) + 1
-          while met < 3 do
+          local flags = ngx.shared.flags
+          flags:incr("met", 1, 0)
+          while flags:get("met") < 3 do
             ngx.sleep(0.001)
           end
           ngx.exec("/one/again")
