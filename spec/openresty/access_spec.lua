@@ -504,20 +504,21 @@ describe("a limiter in the access phase", function()
   end)
 
   it("counts each of the requests once that share a connection of HTTP/2", function()
-    server = start { listen = "http2", limiters = 'return { one = with(window("one", 3)) }', server = [[
-      location = /met {
-        access_by_lua_block { limiters.one() }
-        content_by_lua_block {
-          local flags = ngx.shared.flags
-          flags:incr("met", 1, 0)
-          while flags:get("met") < 3 do
-            ngx.sleep(0.001)
-          end
-          ngx.exec("/one/again")
-        }
-      }
+    server = start { listen = "http2", limiters = [[
+      function host.meet()
+        local flags = ngx.shared.flags
+        flags:incr("met", 1, 0)
+        while flags:get("met") < 3 do
+          ngx.sleep(0.001)
+        end
+        ngx.exec("/one/again")
+      end
+      return { one = with(window("one", 3)) }
+    ]], server = [[
+      location = /met { access_by_lua_block { limiters.one() } content_by_lua_block { host.meet() } }
+      location = /late { content_by_lua_block { host.meet() } }
     ]] }
-    assert.equal("served\nserved\nserved\n", clients.at_once(server, { "/met?1", "/met?2", "/met?3" }, { Now = at(0) }))
+    assert.equal("served\nserved\nserved\n", clients.at_once(server, { "/met?1", "/met?2", "/late" }, { Now = at(0) }))
     assert.matches("429 Too Many", clients.at_once(server, { "/one" }, { Now = at(0) }), 1, true)
   end)
 
