@@ -9,7 +9,6 @@
 -- so the references here are weak, and nothing is left behind whether or not a log phase runs.
 
 local ngx = ngx
-local http_version = ngx.req.http_version
 local is_internal = ngx.req.is_internal
 local var = ngx.var
 
@@ -17,10 +16,12 @@ local var = ngx.var
 -- that serve several at once it has no number, and the first entry of each is here by connection and number too.
 local newest = setmetatable({}, { __mode = "v" })
 
+local one_at_a_time = { ["HTTP/1.0"] = true, ["HTTP/1.1"] = true }
+
 local function keep(entry)
   local connection, number = var.connection, var.connection_requests
   local before = newest[connection]
-  local is_only = before and before.number or not before and (http_version() or 2) < 2
+  local is_only = before and before.number or not before and one_at_a_time[var.server_protocol]
   if is_only then
     entry.number = number
   else
